@@ -1,0 +1,3 @@
+//! sim
+pub mod history;
+pub mod promise;
