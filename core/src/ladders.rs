@@ -1,0 +1,1 @@
+//! The ladders that providers publish.
