@@ -1,0 +1,63 @@
+//! The checks of this repository, one file a verb. A person and CI run the same ones.
+#![expect(clippy::print_stdout, reason = "a check speaks to whoever runs it")]
+
+mod directions;
+mod mutants;
+mod rules;
+mod test;
+mod tidy;
+
+use std::{
+    env,
+    process::{Command, ExitStatus},
+};
+
+use anyhow::{Context, Result};
+use cargo_metadata::MetadataCommand;
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about)]
+enum Verb {
+    /// Run everything that CI runs, in order.
+    Test {
+        /// Run these jobs alone.
+        #[arg(value_name = "JOB", value_parser = test::job_names())]
+        only: Vec<String>,
+    },
+    /// Check the house rules and the directions of dependencies.
+    Tidy,
+    /// Change the deciding modules one line at a time; each change must fail a test.
+    Mutants {
+        /// Run one part of the mutants, such as 0/4.
+        #[arg(long, value_name = "K/N")]
+        shard: Option<String>,
+        /// Forget what an earlier run found.
+        #[arg(long)]
+        fresh: bool,
+    },
+}
+
+fn main() -> Result<()> {
+    let verb = Verb::parse();
+    let workspace = MetadataCommand::new()
+        .no_deps()
+        .exec()
+        .context("expected a workspace: run `cargo xtask` inside the repository")?;
+    env::set_current_dir(&workspace.workspace_root)?;
+    match verb {
+        Verb::Test { only } => test::run(&workspace, &only),
+        Verb::Tidy => tidy::run(&workspace),
+        Verb::Mutants { shard, fresh } => mutants::run(&workspace, shard.as_deref(), fresh),
+    }
+}
+
+/// Runs cargo with the caller's output and gives its end.
+fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<ExitStatus> {
+    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    Command::new(&program)
+        .args(args)
+        .envs(envs.iter().copied())
+        .status()
+        .with_context(|| format!("expected to start {program}: is cargo installed?"))
+}
