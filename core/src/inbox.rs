@@ -38,11 +38,20 @@ pub struct Receipt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stand {
     /// Received, not yet worked.
-    Queued { wake: Millis },
+    Queued {
+        /// When a worker must look at it.
+        wake: Millis,
+    },
     /// Waiting for its prerequisite.
-    Deferred { wake: Millis },
+    Deferred {
+        /// When a worker must look at it.
+        wake: Millis,
+    },
     /// Failed, and due again.
-    Retrying { wake: Millis },
+    Retrying {
+        /// When a worker must look at it.
+        wake: Millis,
+    },
     /// Worked.
     Done(End),
     /// Of a type that this receiver does not know.

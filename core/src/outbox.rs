@@ -75,11 +75,20 @@ pub struct Delivery {
 /// Where a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stand {
-    /// Its next attempt is due at `wake`.
-    Pending { wake: Millis },
-    /// A worker may send until `lease`. If nothing settles it, another takes over at `wake`, which
-    /// is on the ladder already. `hurried`: a person wants the next attempt at once.
-    Claimed { wake: Millis, lease: Millis, hurried: bool },
+    /// Its next attempt is due.
+    Pending {
+        /// When.
+        wake: Millis,
+    },
+    /// A worker holds it.
+    Claimed {
+        /// When another takes over if nothing settles it: on the ladder already.
+        wake: Millis,
+        /// Until when a request may be under way.
+        lease: Millis,
+        /// Whether a person wants the next attempt at once.
+        hurried: bool,
+    },
     /// The receiver has it.
     Acknowledged,
     /// Its cycle ended without.
@@ -101,14 +110,23 @@ pub enum Claim {
 
 /// A claimed delivery, nothing sent yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Attempt {
-    row: Delivery,
-}
+pub struct Attempt(Ticket);
 
 /// A request under way: the right to settle once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Request {
-    row: Delivery,
+pub struct Request(Ticket);
+
+/// Which claim a worker holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    /// The delivery.
+    pub delivery: Id,
+    /// Where to.
+    pub endpoint: Id,
+    /// The attempt's number, over all cycles.
+    pub attempt: u32,
+    /// The claim's number.
+    pub fence: u32,
 }
 
 /// How a request ended, as far as its worker knows.
@@ -116,8 +134,11 @@ pub struct Request {
 pub enum Ended {
     /// A whole response said yes.
     Acknowledged,
-    /// A whole response said no, and perhaps when to come back.
-    Refused { retry_after_ms: Option<u64> },
+    /// A whole response said no.
+    Refused {
+        /// How long it asks to wait.
+        retry_after_ms: Option<u64>,
+    },
     /// A whole response said 410.
     Gone,
     /// Nothing whole came in time: it may have arrived.
@@ -127,8 +148,11 @@ pub enum Ended {
 /// What a resend did (S11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resent {
-    /// This cycle is open and due.
-    Opened { cycle: u16 },
+    /// A new cycle is open and due.
+    Opened {
+        /// Its number.
+        cycle: u16,
+    },
     /// A cycle was open; its next attempt is due at once.
     PulledForward,
 }
@@ -266,7 +290,7 @@ impl Delivery {
             Admission::Open(endpoint) => {
                 let row = self.claimed(now, roll, profile);
                 let writes = vec![lane.endpoint.put(endpoint), self.put(row)];
-                Some(Plan::new(writes, Claim::Send(Attempt { row })))
+                Some(Plan::new(writes, Claim::Send(Attempt(row.ticket()))))
             }
         }
     }
@@ -332,9 +356,14 @@ impl Delivery {
         Write::Delivery(Put { was: Some(self.rev), row })
     }
 
-    fn is_held_by(&self, claimed: &Self) -> bool {
+    fn ticket(&self) -> Ticket {
+        let Self { id: delivery, endpoint, attempt, fence, .. } = *self;
+        Ticket { delivery, endpoint, attempt, fence }
+    }
+
+    fn is_held_by(&self, ticket: Ticket) -> bool {
         matches!(self.stand, Stand::Claimed { .. })
-            && (self.id, self.fence) == (claimed.id, claimed.fence)
+            && (self.id, self.fence) == (ticket.delivery, ticket.fence)
     }
 }
 
@@ -346,21 +375,21 @@ fn used_up(endpoint: &Endpoint, profile: &Profile) -> Option<Write> {
 }
 
 impl Attempt {
-    /// The delivery's row as it was claimed.
-    pub fn row(&self) -> &Delivery {
-        &self.row
+    /// The claim that it is.
+    pub const fn ticket(&self) -> Ticket {
+        self.0
     }
 
     /// Starts the request, `elapsed_ms` of the worker's own monotonic time after its claim. Past the
     /// start limit the right is gone, and only [`Attempt::release`] is left (S5).
     pub fn start(self, elapsed_ms: u64, profile: &Profile) -> Result<Request, Self> {
-        if elapsed_ms > profile.start_limit_ms { Err(self) } else { Ok(Request { row: self.row }) }
+        if elapsed_ms > profile.start_limit_ms { Err(self) } else { Ok(Request(self.0)) }
     }
 
     /// Gives the claim back unused, due at once: the only write that lowers the count. `row` is the
     /// delivery as it stands; `None`: the claim was taken over.
     pub fn release(&self, row: &Delivery, now: Millis) -> Option<Plan<()>> {
-        if !row.is_held_by(&self.row) {
+        if !row.is_held_by(self.0) {
             return None;
         }
         let next = row.next(Stand::Pending { wake: now });
@@ -370,9 +399,9 @@ impl Attempt {
 }
 
 impl Request {
-    /// The delivery's row as it was claimed.
-    pub fn row(&self) -> &Delivery {
-        &self.row
+    /// The claim that it is.
+    pub const fn ticket(&self) -> Ticket {
+        self.0
     }
 
     /// Records how the request ended. `row` is the delivery as it stands; `None`: the claim was taken
@@ -386,7 +415,7 @@ impl Request {
         roll: u64,
         profile: &Profile,
     ) -> Option<Plan<Stand>> {
-        if !row.is_held_by(&self.row) {
+        if !row.is_held_by(self.0) {
             return None;
         }
         let retry_after_ms = match (ended, profile.on_gone) {

@@ -26,6 +26,7 @@ pub struct Put<R> {
 ///
 /// A store locks in this order everywhere: endpoint, entity, operation, receipt, event, delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant says what its fields are")]
 pub enum Write {
     /// An endpoint changed.
     Endpoint(Put<Endpoint>),
@@ -69,6 +70,7 @@ pub enum About {
 
 /// A line for the archive, with nothing that depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant says what its fields are")]
 pub enum Audit {
     /// A person had a delivery sent again.
     Resent { delivery: Id, by: Id },

@@ -1,3 +1,5 @@
+//! Instants and durations: integers in milliseconds.
+
 use core::ops::{Add, Sub};
 
 /// An instant: milliseconds since the Unix epoch, always supplied by the caller.
