@@ -2,13 +2,56 @@
 //!
 //! It knows the contract and the declared numbers, and nothing of how a world is run. What it stores
 //! between lines is a value that can be compared and packed, so that the explorer can carry it.
+//!
+//! Three monitors read the same lines, each with the promises that it decides: `sending` (S),
+//! `receiving` (R) and `accounted` (E1), which joins both at the end.
 
+/// Returns a breach of the promise unless the condition holds; the sentence is made only then.
+macro_rules! hold {
+    ($condition:expr, $promise:ident, $($what:tt)+) => {
+        if !$condition {
+            return Err($crate::oracle::breach($crate::promise::Promise::$promise, format_args!($($what)+)));
+        }
+    };
+}
+
+/// `Clone` field by field, so that `clone_from` reuses the buffers.
+macro_rules! clone_reusing {
+    ($type:ident { $($field:ident),+ $(,)? }) => {
+        impl Clone for $type {
+            fn clone(&self) -> Self {
+                Self { $($field: self.$field.clone()),+ }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                $(self.$field.clone_from(&source.$field);)+
+            }
+        }
+    };
+}
+
+mod accounted;
+mod pack;
 mod receiving;
+mod report;
 mod sending;
 
-use hookproof_core::{Millis, model::Model, profile::{InboxPolicy, Profile}};
+pub use report::{Broken, Report, Row, Verdict};
 
-use crate::{history::Line, promise::Promise};
+use hookproof_core::{
+    Millis,
+    model::Model,
+    profile::{InboxPolicy, Profile},
+};
+
+use crate::{
+    history::{Fact, Line},
+    promise::Promise,
+};
+
+use accounted::Accounted;
+use receiving::Receiving;
+use sending::Sending;
 
 /// The declared numbers that a history is held against.
 #[derive(Clone, Debug)]
@@ -42,3 +85,165 @@ pub struct Breach {
 /// broken it was active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Danger([u32; Promise::ALL.len()]);
+
+impl Default for Danger {
+    fn default() -> Self {
+        Self([0; Promise::ALL.len()])
+    }
+}
+
+impl Danger {
+    /// Counts one more time for this promise.
+    pub fn count(&mut self, promise: Promise) {
+        self.0[promise as usize] += 1;
+    }
+
+    /// How often this promise was in danger.
+    pub fn of(&self, promise: Promise) -> u32 {
+        self.0[promise as usize]
+    }
+
+    /// Adds the counts of another history.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
+}
+
+/// What is known of a history so far.
+#[derive(Debug)]
+pub struct Oracle<'t> {
+    terms: &'t Terms,
+    sending: Sending,
+    receiving: Receiving,
+    accounted: Accounted,
+    danger: Danger,
+    lines: usize,
+    ended: bool,
+    broken: Vec<Broken>,
+}
+
+impl Clone for Oracle<'_> {
+    fn clone(&self) -> Self {
+        Self {
+            terms: self.terms,
+            sending: self.sending.clone(),
+            receiving: self.receiving.clone(),
+            accounted: self.accounted.clone(),
+            danger: self.danger,
+            lines: self.lines,
+            ended: self.ended,
+            broken: self.broken.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.terms = source.terms;
+        self.sending.clone_from(&source.sending);
+        self.receiving.clone_from(&source.receiving);
+        self.accounted.clone_from(&source.accounted);
+        self.danger = source.danger;
+        self.lines = source.lines;
+        self.ended = source.ended;
+        self.broken.clone_from(&source.broken);
+    }
+}
+
+impl<'t> Oracle<'t> {
+    /// An oracle that has seen nothing.
+    pub fn new(terms: &'t Terms) -> Self {
+        Self {
+            terms,
+            sending: Sending::default(),
+            receiving: Receiving::default(),
+            accounted: Accounted::default(),
+            danger: Danger::default(),
+            lines: 0,
+            ended: false,
+            broken: Vec::new(),
+        }
+    }
+
+    /// Forgets the history and keeps the memory.
+    pub fn reset(&mut self) {
+        self.sending.reset();
+        self.receiving.reset();
+        self.accounted.reset();
+        self.danger = Danger::default();
+        self.lines = 0;
+        self.ended = false;
+        self.broken.clear();
+    }
+
+    /// Takes in the next line. All three monitors judge it; the first breach is returned, all are in
+    /// the report. After a breach nothing more can be said: the history is to be left there.
+    pub fn observe(&mut self, line: &Line) -> Result<(), Breach> {
+        let Self { terms, sending, receiving, accounted, danger, .. } = self;
+        let mut verdicts = [
+            sending.observe(terms, line, danger),
+            receiving.observe(terms, line, danger),
+            accounted.observe(terms, line),
+        ];
+        if line.fact == Fact::Ended {
+            self.ended = true;
+            let [of_sending, of_receiving, of_accounted] = &mut verdicts;
+            and_then(of_sending, || sending.end(terms, line.at, danger));
+            and_then(of_receiving, || receiving.end(terms, line.at, danger));
+            and_then(of_accounted, || accounted.end(sending, danger));
+        }
+        self.lines += 1;
+        if verdicts.iter().all(Result::is_ok) { Ok(()) } else { Err(self.record(verdicts)) }
+    }
+
+    /// Appends everything that verdicts of later lines depend on: two oracles under the same terms
+    /// with equal keys have the same future. No absolute time is in it, and no count of dangers.
+    pub fn pack(&self, now: Millis, key: &mut Vec<u8>) {
+        self.sending.pack(self.terms, now, key);
+        self.receiving.pack(self.terms, now, key);
+        self.accounted.pack(key);
+    }
+
+    /// How often each promise was in danger so far.
+    pub fn danger(&self) -> &Danger {
+        &self.danger
+    }
+
+    #[cold]
+    fn record(&mut self, verdicts: [Result<(), Breach>; 3]) -> Breach {
+        let line = self.lines - 1;
+        let found = verdicts.into_iter().filter_map(Result::err);
+        self.broken.extend(found.map(|breach| Broken { line, breach }));
+        self.broken[0].breach.clone()
+    }
+}
+
+/// Judges a whole history, up to its first breach.
+pub fn judge(terms: &Terms, lines: &[Line]) -> Report {
+    let mut oracle = Oracle::new(terms);
+    for line in lines {
+        if oracle.observe(line).is_err() {
+            break;
+        }
+    }
+    oracle.report()
+}
+
+fn and_then(verdict: &mut Result<(), Breach>, next: impl FnOnce() -> Result<(), Breach>) {
+    if verdict.is_ok() {
+        *verdict = next();
+    }
+}
+
+#[cold]
+fn breach(promise: Promise, what: core::fmt::Arguments<'_>) -> Breach {
+    Breach { promise, what: what.to_string() }
+}
+
+/// The row with this number; the table grows to hold it.
+fn row<T: Clone + Default>(rows: &mut Vec<T>, number: usize) -> &mut T {
+    if number >= rows.len() {
+        rows.resize(number + 1, T::default());
+    }
+    &mut rows[number]
+}

@@ -1,0 +1,90 @@
+//! What the oracle says of a history.
+
+use super::{Breach, Danger, Oracle, accounted::Accounted, receiving::Receiving, sending::Sending};
+use crate::promise::Promise;
+
+/// How a promise fared in one history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing in the history breaks it, and the history is long enough to say so.
+    Pass,
+    /// It was broken.
+    Fail,
+    /// The history does not decide it.
+    Inconclusive,
+}
+
+/// One promise in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The promise.
+    pub promise: Promise,
+    /// How it fared.
+    pub verdict: Verdict,
+    /// How often it was in danger.
+    pub danger: u32,
+}
+
+/// A breach with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The index of the line, counted from 0.
+    pub line: usize,
+    /// What was broken.
+    pub breach: Breach,
+}
+
+/// What the oracle says of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Every promise that the oracle decides, in the order of the contract.
+    pub rows: Vec<Row>,
+    /// The breaches of the line at which judging stopped, at most one a monitor.
+    pub broken: Vec<Broken>,
+    /// All counts of danger.
+    pub danger: Danger,
+}
+
+impl Report {
+    /// How this promise fared; one that the oracle does not decide is inconclusive.
+    pub fn verdict(&self, promise: Promise) -> Verdict {
+        let row = self.rows.iter().find(|row| row.promise == promise);
+        row.map_or(Verdict::Inconclusive, |row| row.verdict)
+    }
+
+    /// The first breach.
+    pub fn breach(&self) -> Option<&Broken> {
+        self.broken.first()
+    }
+}
+
+impl Oracle<'_> {
+    /// What can be said of the history so far.
+    pub fn report(&self) -> Report {
+        let rows = Promise::CHECKED
+            .into_iter()
+            .map(|promise| Row {
+                promise,
+                verdict: self.verdict(promise),
+                danger: self.danger.of(promise),
+            })
+            .collect();
+        Report { rows, broken: self.broken.clone(), danger: self.danger }
+    }
+
+    /// A promise is kept only as far as the history was read: a breach of another one ends the
+    /// reading, and what a promise owes at the end is open until the history has ended.
+    fn verdict(&self, promise: Promise) -> Verdict {
+        if self.broken.iter().any(|broken| broken.breach.promise == promise) {
+            return Verdict::Fail;
+        }
+        let owes_at_end = Sending::owes_at_end(promise)
+            || Receiving::owes_at_end(promise)
+            || Accounted::owes_at_end(promise);
+        let decidable = self.sending.decides(self.terms, promise)
+            && self.receiving.decides(self.terms, promise)
+            && self.accounted.decides(promise);
+        let read = self.broken.is_empty() && (self.ended || !owes_at_end);
+        if read && decidable { Verdict::Pass } else { Verdict::Inconclusive }
+    }
+}
