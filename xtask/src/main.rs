@@ -1,5 +1,5 @@
 //! The checks of this repository, one file a verb. A person and CI run the same ones.
-#![expect(clippy::print_stdout, reason = "a check speaks to whoever runs it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a check speaks to whoever runs it")]
 
 mod directions;
 mod mutants;
@@ -9,7 +9,7 @@ mod tidy;
 
 use std::{
     env,
-    process::{Command, ExitStatus},
+    process::{Command, ExitCode, ExitStatus},
 };
 
 use anyhow::{Context, Result};
@@ -29,17 +29,23 @@ enum Verb {
     Tidy,
     /// Change the deciding modules one line at a time; each change must fail a test.
     Mutants {
-        /// Run one part of the mutants, such as 0/4.
-        #[arg(long, value_name = "K/N")]
-        shard: Option<String>,
         /// Forget what an earlier run found.
         #[arg(long)]
         fresh: bool,
     },
 }
 
-fn main() -> Result<()> {
-    let verb = Verb::parse();
+fn main() -> ExitCode {
+    match run(Verb::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<()> {
     let workspace = MetadataCommand::new()
         .no_deps()
         .exec()
@@ -48,7 +54,7 @@ fn main() -> Result<()> {
     match verb {
         Verb::Test { only } => test::run(&workspace, &only),
         Verb::Tidy => tidy::run(&workspace),
-        Verb::Mutants { shard, fresh } => mutants::run(&workspace, shard.as_deref(), fresh),
+        Verb::Mutants { fresh } => mutants::run(&workspace, fresh),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cargo;
 /// Whose tests each pass runs.
 const PASSES: [&[&str]; 2] = [&["hookproof-core"], &["hookproof-core", "hookproof-sim"]];
 
-pub(crate) fn run(workspace: &Metadata, shard: Option<&str>, fresh: bool) -> Result<()> {
+pub(crate) fn run(workspace: &Metadata, fresh: bool) -> Result<()> {
     let state = workspace.target_directory.join("mutants");
     ensure!(
         cargo(&["mutants", "--version"], &[])?.success(),
@@ -24,7 +24,7 @@ pub(crate) fn run(workspace: &Metadata, shard: Option<&str>, fresh: bool) -> Res
     }
     fs::create_dir_all(&state)?;
     for tests in PASSES {
-        if all_caught(tests, state.as_str(), shard)? {
+        if all_caught(tests, state.as_str())? {
             println!("every mutant was caught");
             return Ok(());
         }
@@ -36,14 +36,11 @@ pub(crate) fn run(workspace: &Metadata, shard: Option<&str>, fresh: bool) -> Res
 }
 
 /// One pass over what no earlier one has caught.
-fn all_caught(tests: &[&str], state: &str, shard: Option<&str>) -> Result<bool> {
+fn all_caught(tests: &[&str], state: &str) -> Result<bool> {
     println!("\n== mutants against the tests of {}", tests.join(" and "));
     let mut args = vec!["mutants", "--iterate", "--output", state, "--package", "hookproof-core"];
     for package in tests {
         args.extend(["--test-package", package]);
-    }
-    if let Some(part) = shard {
-        args.extend(["--shard", part]);
     }
     let status = cargo(&args, &[])?;
     match status.code() {

@@ -21,6 +21,11 @@ const MACHINE_PATHS: [&str; 4] =
 /// Files that must say the same, since the tool that reads them cannot include one in the other.
 const SAME_TEXT: [(&str, &str); 1] = [("core/clippy.toml", "sim/clippy.toml")];
 
+/// Where a commit may be told to a plan, outside tests, and how often. Each place can break a seal:
+/// it must be a store, and must answer so only for what is durable.
+const RELEASES: [(&str, usize); 1] = [("core/src/plan.rs", 2)];
+const RELEASE: &str = concat!("Outcome::", "Committed");
+
 /// What in this file breaks a rule, one sentence each.
 pub(crate) fn findings(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
@@ -65,6 +70,22 @@ pub(crate) fn unequal(files: &[(String, String)]) -> Vec<String> {
         .filter(|(one, other)| text(one) != text(other))
         .map(|(one, other)| format!("{one}: expected the text of {other}: copy the newer one"))
         .collect()
+}
+
+/// A place that breaks a seal and is not in the list, or a row of the list that is no longer true.
+pub(crate) fn release(path: &str, text: &str) -> Option<String> {
+    if !is_rust(path) || path.contains("tests") {
+        return None;
+    }
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let found = code.matches(RELEASE).count();
+    let listed = RELEASES.iter().find(|(file, _)| *file == path).map_or(0, |(_, count)| *count);
+    (found != listed).then(|| {
+        format!(
+            "{path}: expected {listed} times `{RELEASE}`, found {found}: each can break a seal; if it \
+             is a store's answer, put it into RELEASES of xtask/src/rules.rs"
+        )
+    })
 }
 
 fn is_rust(path: &str) -> bool {
@@ -116,6 +137,15 @@ mod tests {
     fn code_among_the_vectors_is_found() {
         assert_eq!(findings("vectors/read.rs", "").len(), 1);
         assert!(findings("vectors/schemes.json", "").is_empty());
+    }
+
+    #[test]
+    fn a_new_place_that_breaks_a_seal_is_found() {
+        let text = format!("{RELEASE} and {RELEASE}\n#[cfg(test)]\n{RELEASE}");
+        assert_eq!(release("core/src/plan.rs", &text), None);
+        assert!(release("core/src/plan.rs", RELEASE).is_some());
+        assert!(release("sim/src/worker.rs", RELEASE).is_some());
+        assert_eq!(release("core/tests/seal.rs", RELEASE), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) fn run(workspace: &Metadata) -> Result<()> {
     }
     let mut findings = directions::findings(workspace);
     findings.extend(files.iter().flat_map(|(path, text)| rules::findings(path, text)));
+    findings.extend(files.iter().filter_map(|(path, text)| rules::release(path, text)));
     findings.extend(rules::unequal(&files));
     for finding in &findings {
         println!("{finding}");
