@@ -216,6 +216,8 @@ pub enum Fact {
     Restarted { version: u16 },
     /// A database stopped answering, or answers again.
     DatabaseUp { side: Side, up: bool },
+    /// A backup of a database was taken: all that is committed here, and nothing later, is in it.
+    BackedUp { side: Side },
     /// A database was restored from a backup taken at this time.
     Restored { side: Side, taken: Millis },
     /// A transaction found its guard broken and changed nothing.
