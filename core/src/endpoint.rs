@@ -87,9 +87,15 @@ impl Endpoint {
         (self.life != Life::Deleted).then(|| Plan::new(vec![self.put(self.next_rev())], ()))
     }
 
-    pub(crate) fn disabled(&self) -> Option<Write> {
-        (self.life == Life::Active)
-            .then(|| self.put(Self { life: Life::Disabled, ..self.next_rev() }))
+    /// Takes no more deliveries until a person enables it. Where it takes none anyway it is held, so
+    /// that nobody enables it in between.
+    pub(crate) fn disable(&self) -> Write {
+        match self.life {
+            Life::Active | Life::Paused => {
+                self.put(Self { life: Life::Disabled, ..self.next_rev() })
+            }
+            Life::Disabled | Life::Unsubscribed | Life::Deleted => self.hold(),
+        }
     }
 
     pub(crate) fn hold(&self) -> Write {
@@ -117,11 +123,15 @@ impl Lane {
     }
 
     fn pace(&self, now: Millis, profile: &Profile) -> Admission {
-        let ahead = profile.interval_ms * u64::from(profile.burst.saturating_sub(1));
-        if self.endpoint.next > now + ahead {
+        let ahead = profile.interval_ms.saturating_mul(u64::from(profile.burst.saturating_sub(1)));
+        let latest = now + ahead;
+        // No admission leaves it further ahead than this, so a clock was set back since.
+        let astray = self.endpoint.next > latest + profile.interval_ms;
+        let next = if astray { now } else { self.endpoint.next.max(now) };
+        if next > latest {
             return Admission::Shut;
         }
-        let next = self.endpoint.next.max(now) + profile.interval_ms;
+        let next = next + profile.interval_ms;
         Admission::Open(Endpoint { next, ..self.endpoint.next_rev() })
     }
 }

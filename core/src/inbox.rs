@@ -24,11 +24,12 @@ pub struct Receipt {
     pub stand: Stand,
     /// Tries of this climb of the inbox ladder.
     pub strikes: u16,
-    /// Claims so far.
+    /// Moves on with each claim, outcome and replay: whoever holds an older one holds nothing.
     pub fence: u32,
     /// Whether the work on it was ever applied: a replay cannot take that back.
     pub applied: bool,
-    /// Until when it may be deferred in all (R9).
+    /// Until when it may be deferred in all (R9); counted from its first claim, so that time in which
+    /// nobody worked does not use it up.
     pub cap: Millis,
     /// When it arrived.
     pub received: Millis,
@@ -37,7 +38,7 @@ pub struct Receipt {
 /// Where a receipt stands (R13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stand {
-    /// Received, not yet worked.
+    /// Received, not yet worked; or at work, whatever it waited for.
     Queued {
         /// When a worker must look at it.
         wake: Millis,
@@ -228,7 +229,8 @@ impl Receipt {
             return Err(NotReplayed::Waiting);
         }
         let cap = now + policy.defer_cap_ms;
-        let row = Self { strikes: 0, cap, ..self.next(Stand::Queued { wake: now }) };
+        let fence = self.fence + 1;
+        let row = Self { strikes: 0, fence, cap, ..self.next(Stand::Queued { wake: now }) };
         let audit = Write::Audit(Audit::Replayed { receipt: self.id, by: warrant.by });
         Ok(Plan::new(vec![self.put(row), audit], row))
     }

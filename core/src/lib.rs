@@ -52,8 +52,10 @@ pub struct Digest(pub u128);
 /// Why something ended or was set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The ladder is used up.
+    /// The ladder is used up, and the last answer was no.
     Exhausted,
+    /// The ladder is used up, and nothing whole came to the last attempt: it may have arrived.
+    Unanswered,
     /// The receiver said 410.
     Gone,
     /// The last claim of the cycle died with its worker.

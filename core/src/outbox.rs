@@ -1,42 +1,17 @@
 //! The sender: events, their fan-out, and deliveries that climb the ladder.
 
+mod event;
+
 use alloc::{vec, vec::Vec};
 
+pub use self::event::{Event, Published, publish};
 use crate::{
-    Digest, Id, Millis, Reason,
+    Id, Millis, Reason,
     endpoint::{Admission, Endpoint, Lane, Life},
     model::Operation,
     plan::{About, Audit, Plan, Put, Write},
     profile::{OnExhausted, OnGone, Profile},
 };
-
-/// A committed business fact's row: the intent to tell of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event {
-    /// The row's key; unique, and so is the publisher's idempotency key.
-    pub id: Id,
-    /// The row's revision.
-    pub rev: u32,
-    /// The digest of the payload, by which a repeated publish is compared.
-    pub digest: Digest,
-    /// When the row was inserted.
-    pub created: Millis,
-    /// When a relay must look at it: to fan out. `None` once that is done.
-    pub wake: Option<Millis>,
-    /// When every delivery was acknowledged, or there was none to make.
-    pub processed: Option<Millis>,
-}
-
-/// The answer to a publisher (S15).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Published {
-    /// The event is durable and due.
-    Accepted,
-    /// This key is known with this body; the first event is durable and was due.
-    Duplicate,
-    /// This key is known with another body.
-    KeyReused,
-}
 
 /// What a delivery carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +77,7 @@ pub enum Stand {
 pub enum Claim {
     /// The right to send once.
     Send(Attempt),
-    /// The last attempt of the cycle was lost with its worker: the delivery has failed.
+    /// No attempt of the cycle is left, the last one was lost with its worker: the delivery has failed.
     Failed,
     /// The endpoint is gone: the delivery is cancelled.
     Cancelled,
@@ -166,6 +141,8 @@ pub enum NotResent {
     Cancelled,
     /// Its endpoint takes no deliveries; enable it first.
     EndpointShut,
+    /// Its cycle is open and has no attempt left to pull forward.
+    LastUnderWay,
 }
 
 impl core::fmt::Display for NotResent {
@@ -174,56 +151,12 @@ impl core::fmt::Display for NotResent {
             Self::TooOld => "the resend window of this delivery is over",
             Self::Cancelled => "this delivery was cancelled; publish the event again",
             Self::EndpointShut => "the endpoint takes no deliveries; enable it, then resend",
+            Self::LastUnderWay => "its last attempt is under way; resend once that has ended",
         })
     }
 }
 
 impl core::error::Error for NotResent {}
-
-/// Publishes an event in the caller's transaction. `found` is what already has this key.
-pub fn publish(found: Option<&Event>, id: Id, digest: Digest, now: Millis) -> Plan<Published> {
-    match found {
-        None => {
-            let row = Event { id, rev: 0, digest, created: now, wake: Some(now), processed: None };
-            Plan::new(vec![Write::Event(Put { was: None, row })], Published::Accepted)
-        }
-        Some(event) if event.digest == digest => Plan::new(vec![], Published::Duplicate),
-        Some(_) => Plan::new(vec![], Published::KeyReused),
-    }
-}
-
-impl Event {
-    /// Makes one delivery for each endpoint that was subscribed when the event was created, all in
-    /// one transaction (S12). `endpoints` are all of the event's account, deleted ones included, each
-    /// with the key that its delivery would get. Gives out how many there were.
-    pub fn fan_out(&self, endpoints: &[(Endpoint, Id)], now: Millis) -> Option<Plan<usize>> {
-        if self.wake.is_none_or(|wake| wake > now) {
-            return None;
-        }
-        let subscribed = endpoints.iter().filter(|(e, _)| e.subscribed_at(self.created));
-        let mut writes: Vec<Write> = subscribed
-            .map(|&(endpoint, id)| {
-                let row = Delivery::made(id, Subject::Event(self.id), endpoint.id, now);
-                Write::Delivery(Put { was: None, row })
-            })
-            .collect();
-        let made = writes.len();
-        let processed = (made == 0).then_some(now);
-        let row = Self { rev: self.rev + 1, wake: None, processed, ..*self };
-        writes.insert(0, Write::Event(Put { was: Some(self.rev), row }));
-        Some(Plan::new(writes, made))
-    }
-
-    /// Marks the event once every one of its deliveries is acknowledged.
-    pub fn sweep(&self, deliveries: &[Delivery], now: Millis) -> Option<Plan<()>> {
-        let told = deliveries.iter().all(|delivery| delivery.stand == Stand::Acknowledged);
-        if self.wake.is_some() || self.processed.is_some() || deliveries.is_empty() || !told {
-            return None;
-        }
-        let row = Self { rev: self.rev + 1, processed: Some(now), ..*self };
-        Some(Plan::new(vec![Write::Event(Put { was: Some(self.rev), row })], ()))
-    }
-}
 
 impl Delivery {
     /// A new delivery, due at once.
@@ -281,10 +214,10 @@ impl Delivery {
                 Some(Plan::new(vec![lane.endpoint.hold(), self.put(row)], Claim::Cancelled))
             }
             _ if self.rung >= profile.ladder.attempts() => {
-                let reason = Reason::ClaimLost;
-                let mut writes = self.failed(reason);
-                writes.extend(used_up(&lane.endpoint, profile));
-                Some(Plan::new(writes, Claim::Failed))
+                let lost = matches!(self.stand, Stand::Claimed { .. });
+                let reason = if lost { Reason::ClaimLost } else { Reason::Exhausted };
+                let endpoint = used_up(&lane.endpoint, profile).unwrap_or(lane.endpoint.hold());
+                Some(Plan::new(self.failed(reason, Some(endpoint)), Claim::Failed))
             }
             Admission::Shut => None,
             Admission::Open(endpoint) => {
@@ -303,15 +236,19 @@ impl Delivery {
         now: Millis,
         profile: &Profile,
     ) -> Result<Plan<Resent>, NotResent> {
+        assert_eq!(endpoint.id, self.endpoint, "a delivery is resent to its own endpoint");
         if now.since(self.created) > profile.resend_window_ms {
             return Err(NotResent::TooOld);
         }
         if endpoint.life != Life::Active {
             return Err(NotResent::EndpointShut);
         }
+        if self.wake().is_some() && self.rung >= profile.ladder.attempts() {
+            return Err(NotResent::LastUnderWay);
+        }
         let (row, resent) = match self.stand {
             Stand::Acknowledged | Stand::Failed(_) => {
-                let cycle = self.cycle + 1;
+                let cycle = self.cycle.saturating_add(1);
                 let row = self.next(Stand::Pending { wake: now });
                 (Self { cycle, rung: 0, ..row }, Resent::Opened { cycle })
             }
@@ -343,9 +280,11 @@ impl Delivery {
         Self { attempt: self.attempt + 1, rung, fence: self.fence + 1, ..row }
     }
 
-    fn failed(&self, reason: Reason) -> Vec<Write> {
+    fn failed(&self, reason: Reason, endpoint: Option<Write>) -> Vec<Write> {
         let alert = Write::Alert { about: About::Delivery(self.id), reason };
-        vec![self.put(self.next(Stand::Failed(reason))), alert]
+        let mut writes: Vec<Write> = endpoint.into_iter().collect();
+        writes.extend([self.put(self.next(Stand::Failed(reason))), alert]);
+        writes
     }
 
     fn next(&self, stand: Stand) -> Self {
@@ -370,7 +309,7 @@ impl Delivery {
 fn used_up(endpoint: &Endpoint, profile: &Profile) -> Option<Write> {
     match profile.on_exhausted {
         OnExhausted::Keep => None,
-        OnExhausted::Disable => endpoint.disabled(),
+        OnExhausted::Disable => Some(endpoint.disable()),
     }
 }
 
@@ -380,8 +319,9 @@ impl Attempt {
         self.0
     }
 
-    /// Starts the request, `elapsed_ms` of the worker's own monotonic time after its claim. Past the
-    /// start limit the right is gone, and only [`Attempt::release`] is left (S5).
+    /// Starts the request, `elapsed_ms` of the worker's own monotonic time after it asked for the
+    /// claim (before the claim's transaction began: its lease counts from within). Past the start limit
+    /// the right is gone, and only [`Attempt::release`] is left (S5).
     pub fn start(self, elapsed_ms: u64, profile: &Profile) -> Result<Request, Self> {
         if elapsed_ms > profile.start_limit_ms { Err(self) } else { Ok(Request(self.0)) }
     }
@@ -415,6 +355,7 @@ impl Request {
         roll: u64,
         profile: &Profile,
     ) -> Option<Plan<Stand>> {
+        assert_eq!(endpoint.id, row.endpoint, "a request is settled with its own endpoint");
         if !row.is_held_by(self.0) {
             return None;
         }
@@ -422,13 +363,15 @@ impl Request {
             (Ended::Acknowledged, _) => return Some(row.settled(Stand::Acknowledged)),
             (Ended::Gone, OnGone::Fail) => return Some(row.ended(Reason::Gone, None)),
             (Ended::Gone, OnGone::Disable) => {
-                return Some(row.ended(Reason::Gone, endpoint.disabled()));
+                return Some(row.ended(Reason::Gone, Some(endpoint.disable())));
             }
             (Ended::Refused { retry_after_ms }, _) => retry_after_ms.unwrap_or(0),
             (Ended::Gone, OnGone::Climb) | (Ended::Unknown, _) => 0,
         };
         let Some(wait) = profile.ladder.wait(row.rung, roll) else {
-            return Some(row.ended(Reason::Exhausted, used_up(endpoint, profile)));
+            let unknown = ended == Ended::Unknown;
+            let reason = if unknown { Reason::Unanswered } else { Reason::Exhausted };
+            return Some(row.ended(reason, used_up(endpoint, profile)));
         };
         let wait = wait.max(retry_after_ms.min(profile.retry_after_max_ms));
         let hurried = matches!(row.stand, Stand::Claimed { hurried: true, .. });
@@ -443,8 +386,6 @@ impl Delivery {
     }
 
     fn ended(&self, reason: Reason, endpoint: Option<Write>) -> Plan<Stand> {
-        let mut writes = self.failed(reason);
-        writes.extend(endpoint);
-        Plan::new(writes, Stand::Failed(reason))
+        Plan::new(self.failed(reason, endpoint), Stand::Failed(reason))
     }
 }

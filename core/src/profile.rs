@@ -89,14 +89,15 @@ impl Profile {
 
     /// The longest that a claim keeps its slot: the request starts and ends within it.
     pub const fn lease_ms(&self) -> u64 {
-        self.start_limit_ms + self.time_limit_ms
+        self.start_limit_ms.saturating_add(self.time_limit_ms)
     }
 
     /// From the start of a cycle to its last possible start, while the sender is up and the
     /// endpoint active: waits with jitter, and for each attempt its limit and a clamped `Retry-After`.
     pub fn horizon_ms(&self) -> u64 {
-        self.ladder.longest()
-            + u64::from(self.ladder.attempts()) * (self.lease_ms() + self.retry_after_max_ms)
+        let attempt = self.lease_ms().saturating_add(self.retry_after_max_ms);
+        let attempts = attempt.saturating_mul(u64::from(self.ladder.attempts()));
+        self.ladder.longest().saturating_add(attempts)
     }
 }
 
@@ -157,7 +158,8 @@ impl core::error::Error for RetentionTooShort {}
 /// How long keys must be kept for a sender of this profile: a resend may open a whole new cycle on
 /// the last day of its window, and both clocks may be off by `skew_ms`.
 pub fn retention_min_ms(sender: &Profile, skew_ms: u64) -> u64 {
-    sender.horizon_ms() + sender.resend_window_ms + 2 * skew_ms
+    let window = sender.horizon_ms().saturating_add(sender.resend_window_ms);
+    window.saturating_add(skew_ms.saturating_mul(2))
 }
 
 /// Refuses a retention below [`retention_min_ms`].

@@ -1,12 +1,15 @@
 //! The receiver's work: claim a receipt, hold its event against the entity, and record what came of
 //! it. Three plans, so that a failing handler rolls its own transaction back and nothing else.
 
+mod ground;
+
 use alloc::{vec, vec::Vec};
 
+pub use self::ground::Ground;
 use crate::{
     Id, Millis, Reason,
     inbox::{End, Receipt, Stand},
-    model::{Early, Entity, Model, Operation, Order, Proposal, Standing, State},
+    model::{Early, Operation, Proposal, Standing, State},
     outbox::{Delivery, Subject},
     plan::{About, Audit, Plan, Put, Write},
     profile::InboxPolicy,
@@ -26,20 +29,6 @@ pub enum Claim {
 pub struct Job {
     receipt: Id,
     fence: u32,
-}
-
-/// What the work needs besides the receipt, all loaded for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
-    /// The entity, under its lock.
-    pub entity: &'a Entity,
-    /// The entity's type.
-    pub model: &'a Model,
-    /// Whether the operation that the event asks for was found booked. Booked is for ever; that it
-    /// is not is guarded by the insert.
-    pub booked: bool,
-    /// Where effects outside go, and the key that a delivery to it would get.
-    pub outside: Option<(Id, Id)>,
 }
 
 /// What came of the work.
@@ -90,7 +79,8 @@ pub struct Fetched {
 
 impl Receipt {
     /// Takes a due receipt for work and counts the strike. If its worker dies it is due again once
-    /// the work limit is over.
+    /// the work limit is over. It sleeps no more, so a wake leaves it alone: whoever works on it finds
+    /// the entity under its lock, and a second worker would only cost it strikes.
     pub fn claim(&self, now: Millis, policy: &InboxPolicy) -> Option<Plan<Claim>> {
         let wake = now + policy.work_limit_ms;
         let stand = match self.stand {
@@ -101,8 +91,7 @@ impl Receipt {
             {
                 return None;
             }
-            Stand::Queued { .. } => Stand::Queued { wake },
-            Stand::Deferred { .. } => Stand::Deferred { wake },
+            Stand::Queued { .. } | Stand::Deferred { .. } => Stand::Queued { wake },
             Stand::Retrying { .. } => Stand::Retrying { wake },
             Stand::Done(_) | Stand::Ignored | Stand::InReview(_) => return None,
         };
@@ -110,7 +99,8 @@ impl Receipt {
             return Some(Plan::new(self.set_aside(Reason::WorkerLost), Claim::SetAside));
         }
         let fence = self.fence + 1;
-        let row = Self { strikes: self.strikes + 1, fence, ..self.next(stand) };
+        let cap = if self.fence == 0 { now + policy.defer_cap_ms } else { self.cap };
+        let row = Self { strikes: self.strikes + 1, fence, cap, ..self.next(stand) };
         Some(Plan::new(vec![self.put(row)], Claim::Work(Job { receipt: self.id, fence })))
     }
 
@@ -156,8 +146,7 @@ impl Job {
         policy: &InboxPolicy,
     ) -> Option<Plan<Worked>> {
         let proposal = self.proposal(receipt)?;
-        let standing = ground.model.standing(ground.entity, &proposal);
-        Some(match standing {
+        Some(match ground.standing(&proposal) {
             Standing::Due(to) => apply(receipt, ground, &proposal, Some(to), now),
             Standing::Late => apply(receipt, ground, &proposal, None, now),
             Standing::Equal => Plan::new(vec![], Worked::Refetch),
@@ -166,17 +155,22 @@ impl Job {
             }
             Standing::Early => defer(receipt, ground, &proposal, now, policy),
             Standing::Overtaken | Standing::Impossible if ground.booked => {
-                end(receipt, ground, End::AlreadyBooked)
+                end(receipt, ground, &proposal, End::AlreadyBooked)
             }
-            Standing::Overtaken => end(receipt, ground, End::Overtaken),
+            Standing::Overtaken => end(receipt, ground, &proposal, End::Overtaken),
+            // A replay finds its own work done.
+            Standing::Impossible if receipt.applied => {
+                end(receipt, ground, &proposal, End::Applied)
+            }
             Standing::Impossible | Standing::Unknown => {
-                set_aside(receipt, ground, Reason::Impossible)
+                set_aside(receipt, ground, &proposal, Reason::Impossible)
             }
         })
     }
 
     /// Decides on what the authoritative API said (R15): it moves the entity forward or not at all.
-    /// `None` in `fetched`: it could not be asked, and the event waits like any deferred one.
+    /// `None` in `fetched`: it could not be asked, and the event waits like any deferred one. If the
+    /// entity moved meanwhile so that there is nothing to ask any more, the entity decides.
     pub fn fetched(
         &self,
         receipt: &Receipt,
@@ -186,25 +180,24 @@ impl Job {
         policy: &InboxPolicy,
     ) -> Option<Plan<Worked>> {
         let proposal = self.proposal(receipt)?;
-        let Some(fetched) = fetched.filter(|f| ground.model.covers(f.state, f.version, &proposal))
-        else {
+        match ground.standing(&proposal) {
+            Standing::Early | Standing::Equal => {}
+            Standing::Due(_)
+            | Standing::Late
+            | Standing::Overtaken
+            | Standing::Impossible
+            | Standing::Unknown => return self.work(receipt, ground, now, policy),
+        }
+        let Some(fetched) = fetched.filter(|f| ground.covers(*f, &proposal)) else {
             return Some(defer(receipt, ground, &proposal, now, policy));
         };
-        let entity = ground.entity;
-        if !ground.model.is_newer(entity, fetched.state, fetched.version) {
-            return Some(end(receipt, ground, End::Overtaken));
+        if !ground.is_behind(fetched) {
+            return Some(end(receipt, ground, &proposal, End::Overtaken));
         }
-        let moved = Entity {
-            rev: entity.rev + 1,
-            state: fetched.state,
-            version: fetched.version.max(entity.version),
-            projected: None,
-            ..*entity
-        };
         let writes = vec![
-            Write::Entity(Put { was: Some(entity.rev), row: moved }),
+            ground.move_to(fetched.state, fetched.version),
             receipt.finish(End::Applied),
-            Write::Wake { entity: entity.id },
+            Write::Wake { entity: ground.entity.id },
         ];
         Some(Plan::new(writes, Worked::Done(End::Applied)))
     }
@@ -233,10 +226,9 @@ impl Job {
         let stand = match (fault, receipt.stand) {
             // An outage is not the event's doing: it stays what it was.
             (Fault::Infrastructure, Stand::Queued { .. }) => Stand::Queued { wake },
-            (Fault::Infrastructure, Stand::Deferred { .. }) => Stand::Deferred { wake },
             (Fault::Infrastructure | Fault::Event, _) => Stand::Retrying { wake },
         };
-        let row = Receipt { strikes, ..receipt.next(stand) };
+        let row = Receipt { strikes, fence: receipt.fence + 1, ..receipt.next(stand) };
         Some(Plan::new(vec![receipt.put(row)], Failed::Retrying { wake }))
     }
 
@@ -263,8 +255,8 @@ fn apply(
     let booked = operation.is_some() && ground.booked;
     let end = if booked { End::AlreadyBooked } else { End::Applied };
     let mut writes = vec![match to {
-        Some(to) => move_to(ground.entity, to, proposal.version),
-        None => hold(ground.entity),
+        Some(to) => ground.move_to(to, proposal.version),
+        None => ground.hold(),
     }];
     match operation {
         Some(operation) if !booked => {
@@ -286,12 +278,16 @@ fn effect_outside(
     operation: Operation,
     now: Millis,
 ) -> Option<Write> {
+    if !ground.model.rule(proposal.event)?.external {
+        return None;
+    }
+    assert!(
+        ground.outside.is_some(),
+        "an effect outside is booked beside its delivery or not at all"
+    );
     let (target, id) = ground.outside?;
-    let outside = ground.model.rule(proposal.event).is_some_and(|rule| rule.external);
-    outside.then(|| {
-        let row = Delivery::made(id, Subject::Effect(operation), target, now);
-        Write::Delivery(Put { was: None, row })
-    })
+    let row = Delivery::made(id, Subject::Effect(operation), target, now);
+    Some(Write::Delivery(Put { was: None, row }))
 }
 
 /// Too early: it waits for the wake or the timer, at most until its cap, and gives its strike back.
@@ -303,64 +299,27 @@ fn defer(
     policy: &InboxPolicy,
 ) -> Plan<Worked> {
     if now >= receipt.cap {
-        return set_aside(receipt, ground, Reason::DeferralCap);
+        return set_aside(receipt, ground, proposal, Reason::DeferralCap);
     }
     let wake = receipt.cap.min(now + policy.defer_timer_ms);
-    let row = Receipt { strikes: receipt.pardoned(), ..receipt.next(Stand::Deferred { wake }) };
-    let writes = vec![project(ground, proposal), receipt.put(row)];
+    let (strikes, fence) = (receipt.pardoned(), receipt.fence + 1);
+    let row = Receipt { strikes, fence, ..receipt.next(Stand::Deferred { wake }) };
+    let writes = vec![ground.project(proposal), receipt.put(row)];
     Plan::new(writes, Worked::Deferred { wake })
 }
 
-fn project(ground: &Ground<'_>, proposal: &Proposal) -> Write {
-    let intended = ground.model.rule(proposal.event).map(|rule| rule.to);
-    let entity = ground.entity;
-    if ground.model.early() != Early::Project || entity.projected == intended {
-        return hold(entity);
-    }
-    let row = Entity { rev: entity.rev + 1, projected: intended, ..*entity };
-    Write::Entity(Put { was: Some(entity.rev), row })
-}
-
-fn end(receipt: &Receipt, ground: &Ground<'_>, end: End) -> Plan<Worked> {
-    Plan::new(vec![hold(ground.entity), receipt.finish(end)], Worked::Done(end))
+fn end(receipt: &Receipt, ground: &Ground<'_>, proposal: &Proposal, end: End) -> Plan<Worked> {
+    Plan::new(vec![ground.withdraw(proposal), receipt.finish(end)], Worked::Done(end))
 }
 
 /// Set aside on the strength of an entity that was only read: the read is guarded all the same.
-fn set_aside(receipt: &Receipt, ground: &Ground<'_>, reason: Reason) -> Plan<Worked> {
-    let mut writes = vec![hold(ground.entity)];
+fn set_aside(
+    receipt: &Receipt,
+    ground: &Ground<'_>,
+    proposal: &Proposal,
+    reason: Reason,
+) -> Plan<Worked> {
+    let mut writes = vec![ground.withdraw(proposal)];
     writes.extend(receipt.set_aside(reason));
     Plan::new(writes, Worked::SetAside(reason))
-}
-
-fn hold(entity: &Entity) -> Write {
-    Write::HoldEntity { id: entity.id, rev: entity.rev }
-}
-
-fn move_to(entity: &Entity, state: State, version: u64) -> Write {
-    let version = version.max(entity.version);
-    let projected = entity.projected.filter(|projected| *projected != state);
-    let row = Entity { rev: entity.rev + 1, state, version, projected, ..*entity };
-    Write::Entity(Put { was: Some(entity.rev), row })
-}
-
-impl Model {
-    /// Whether what was fetched is as new as the event, so that the event is contained in it.
-    fn covers(&self, state: State, version: u64, proposal: &Proposal) -> bool {
-        match self.order() {
-            Order::Graph => {
-                self.rule(proposal.event).is_some_and(|rule| self.leads(rule.to, state))
-            }
-            Order::Version | Order::Sequence | Order::Instant => version >= proposal.version,
-        }
-    }
-
-    /// Whether what was fetched is newer than the entity. Two equal instants may differ in state: the
-    /// API's word counts.
-    fn is_newer(&self, entity: &Entity, state: State, version: u64) -> bool {
-        match self.order() {
-            Order::Graph => state != entity.state && self.leads(entity.state, state),
-            Order::Instant => version >= entity.version && state != entity.state,
-            Order::Version | Order::Sequence => version > entity.version,
-        }
-    }
 }
