@@ -3,9 +3,16 @@
 //! The verdict follows from reachability, or from a declared order where reachability cannot decide.
 //! A table whose outcome would depend on the order of arrival is refused when it is declared (R20).
 
+mod check;
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use crate::Id;
+pub use check::BadModel;
+use check::closure;
 
 /// A state of an entity: an index into the type's states, below [`STATES_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,11 +75,14 @@ pub enum Kind {
 pub enum Order {
     /// The graph of the transitions.
     Graph,
-    /// A version in the event, with gaps.
+    /// A version in the event, with gaps. It alone decides, so `from` only tells what may recur. Of
+    /// two events with one version the higher-numbered state stays: number states in order of life.
     Version,
-    /// A sequence in the event, without gaps: the next is the current plus one.
+    /// A sequence in the event, without gaps: the first is 1, the next is the current plus one, and
+    /// the source gives no number to two facts.
     Sequence,
-    /// An instant in the event, of one source; two equal ones need a refetch.
+    /// An instant in the event, of one source. Two equal ones need a refetch; a ledger keeps both,
+    /// and its state is the one that two equal versions would leave.
     Instant,
 }
 
@@ -84,6 +94,9 @@ pub enum Early {
     /// It waits, and the intended state is shown as projected.
     Project,
     /// The state is asked of the authoritative API instead of waiting.
+    ///
+    /// The answer may pass over events on their way, so a table in which one of them has an effect is
+    /// refused.
     Refetch,
 }
 
@@ -127,7 +140,7 @@ pub enum Standing {
     Early,
     /// Newer state is already there.
     Overtaken,
-    /// As new as the state that is there: only the authoritative API can tell.
+    /// As new as the state that is there, which is another: only the authoritative API can tell.
     Equal,
     /// It can never be applied from here.
     Impossible,
@@ -143,12 +156,16 @@ impl States {
     /// Every state.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// Just these states.
+    /// Just these states. A state that no type can have makes it the empty set, which
+    /// [`Model::declare`] refuses.
     pub const fn of(states: &[State]) -> Self {
         let mut bits = 0;
         let mut i = 0;
         while i < states.len() {
-            bits |= 1 << states[i].0;
+            match 1_u64.checked_shl(states[i].0 as u32) {
+                Some(bit) => bits |= bit,
+                None => return Self(0),
+            }
             i += 1;
         }
         Self(bits)
@@ -156,11 +173,27 @@ impl States {
 
     /// Whether `state` is among them.
     pub const fn has(self, state: State) -> bool {
-        self.0 & (1 << state.0) != 0
+        match 1_u64.checked_shl(state.0 as u32) {
+            Some(bit) => self.0 & bit != 0,
+            None => false,
+        }
     }
 
     const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Whether each state of `other` is among them.
+    const fn covers(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    const fn without(self, state: State) -> Self {
+        Self(self.0 & !Self::of(&[state]).0)
     }
 }
 
@@ -175,79 +208,11 @@ pub struct Model {
     reach: Vec<States>,
 }
 
-/// A table that is refused when it is declared (R6, R20).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadModel {
-    /// No state, or more than [`STATES_MAX`].
-    StateCount(usize),
-    /// A rule names a state that the type does not have.
-    NoSuchState(EventType),
-    /// Two rules for one event type.
-    TwoRules(EventType),
-    /// The graph has a cycle through this event, so arrival would decide; declare an order.
-    Cycle(EventType),
-    /// From one state these two lead to different ends, so arrival would decide; declare an order.
-    Branches(EventType, EventType),
-    /// Newer state may overtake this event, so whether its effect happens would depend on arrival.
-    EffectOvertaken(EventType),
-    /// The event can happen again, but its operation is declared to happen once (R6).
-    RecursWithoutOccurrence(EventType),
-    /// An order by instants needs a refetch for two equal ones (R15).
-    InstantWithoutRefetch,
-    /// An effect outside needs an operation to take its key from (R14).
-    ExternalWithoutOperation(EventType),
-}
-
-impl core::fmt::Display for BadModel {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::StateCount(n) => {
-                write!(f, "an entity type has 1 to {STATES_MAX} states, this one has {n}")
-            }
-            Self::NoSuchState(e) => {
-                write!(f, "event type {} names a state that does not exist", e.0)
-            }
-            Self::TwoRules(e) => write!(f, "event type {} has two rules; give it one", e.0),
-            Self::Cycle(e) => write!(
-                f,
-                "event type {} lies on a cycle, so the order of arrival would decide; declare a \
-                 version, a sequence or an instant",
-                e.0
-            ),
-            Self::Branches(a, b) => write!(
-                f,
-                "event types {} and {} lead from one state to different ends, so the order of \
-                 arrival would decide; declare a version, a sequence or an instant",
-                a.0, b.0
-            ),
-            Self::EffectOvertaken(e) => write!(
-                f,
-                "event type {} can be overtaken, so its effect would depend on the order of \
-                 arrival; move the effect, or keep a ledger",
-                e.0
-            ),
-            Self::RecursWithoutOccurrence(e) => write!(
-                f,
-                "event type {} can happen again; take the occurrence of its operation from the \
-                 event",
-                e.0
-            ),
-            Self::InstantWithoutRefetch => {
-                write!(f, "two equal instants cannot be ordered; declare a refetch beside them")
-            }
-            Self::ExternalWithoutOperation(e) => write!(
-                f,
-                "event type {} has an effect outside but no operation to key it by; declare one",
-                e.0
-            ),
-        }
-    }
-}
-
-impl core::error::Error for BadModel {}
-
 impl Model {
     /// Declares an entity type of `states` states; an entity starts in state 0.
+    ///
+    /// What is accepted converges (R20): every order of arrival and every multiplicity of the same
+    /// events end in the same state and the same operations, with the same events left waiting.
     pub fn declare(
         states: usize,
         kind: Kind,
@@ -268,8 +233,10 @@ impl Model {
             .collect();
         let reach = closure(states, &rules, |_| true);
         let model = Self { kind, order, early, rules, reach };
-        model.check(all)?;
-        Ok(model)
+        match model.fault(all) {
+            Some(bad) => Err(bad),
+            None => Ok(model),
+        }
     }
 
     /// The rule for an event type.
@@ -302,6 +269,11 @@ impl Model {
         self.reach.len()
     }
 
+    /// Whether `to` can be reached from `from`, or is it.
+    pub fn leads(&self, from: State, to: State) -> bool {
+        self.reachable(from).has(to)
+    }
+
     /// The operation that a proposal asks for.
     pub fn operation(&self, proposal: &Proposal) -> Option<Operation> {
         let (transition, occurrence) = self.rule(proposal.event)?.books?;
@@ -317,9 +289,7 @@ impl Model {
         let Some(rule) = self.rule(proposal.event) else { return Standing::Unknown };
         match self.order {
             Order::Graph => self.by_graph(entity.state, rule),
-            Order::Version => self.by_version(entity, proposal.version, rule.to),
-            Order::Instant if proposal.version == entity.version => Standing::Equal,
-            Order::Instant => self.by_version(entity, proposal.version, rule.to),
+            Order::Version | Order::Instant => self.by_version(entity, proposal.version, rule.to),
             Order::Sequence => self.by_sequence(entity, proposal.version, rule),
         }
     }
@@ -329,7 +299,7 @@ impl Model {
             Standing::Due(rule.to)
         } else if self.reachable(current).meets(rule.from) {
             Standing::Early
-        } else if self.reachable(rule.to).has(current) {
+        } else if self.leads(rule.to, current) {
             self.past()
         } else {
             Standing::Impossible
@@ -337,27 +307,35 @@ impl Model {
     }
 
     fn by_version(&self, entity: &Entity, version: u64, to: State) -> Standing {
-        match (version > entity.version, self.kind) {
-            (true, Kind::Ledger | Kind::Latest) => Standing::Due(to),
-            (false, Kind::Ledger) => Standing::Late,
-            (false, Kind::Latest) => Standing::Overtaken,
+        match version.cmp(&entity.version) {
+            Ordering::Greater => Standing::Due(to),
+            Ordering::Equal if to != entity.state && self.asks_about_equals() => Standing::Equal,
+            Ordering::Equal if to > entity.state => Standing::Due(to),
+            Ordering::Equal | Ordering::Less => match self.kind {
+                Kind::Ledger => Standing::Late,
+                Kind::Latest => Standing::Overtaken,
+            },
         }
+    }
+
+    /// Two equal instants are two moments of which one is newer; two equal versions are one moment.
+    /// A ledger has room for both and no operation may wait for an answer, so it does not ask.
+    fn asks_about_equals(&self) -> bool {
+        self.order == Order::Instant && self.kind == Kind::Latest
     }
 
     fn by_sequence(&self, entity: &Entity, version: u64, rule: &Rule) -> Standing {
-        let next = entity.version.saturating_add(1);
-        if version > next {
-            Standing::Early
-        } else if version < next {
-            self.past()
-        } else if rule.from.has(entity.state) {
-            Standing::Due(rule.to)
-        } else {
-            Standing::Impossible
+        match version.saturating_sub(entity.version) {
+            0 => self.past(),
+            1 if rule.from.has(entity.state) => Standing::Due(rule.to),
+            1 => Standing::Impossible,
+            2.. => Standing::Early,
         }
     }
 
-    /// A ledger has room for each event once: one that its order has passed needs a person.
+    /// A ledger has room for each event once: one that its order has passed needs a person. A table
+    /// in which a first delivery could be passed is refused, so this is a second one, or the state
+    /// was moved by other hands.
     fn past(&self) -> Standing {
         match self.kind {
             Kind::Ledger => Standing::Impossible,
@@ -367,89 +345,6 @@ impl Model {
 
     fn reachable(&self, from: State) -> States {
         self.reach.get(usize::from(from.0)).copied().unwrap_or_default()
-    }
-
-    fn check(&self, all: States) -> Result<(), BadModel> {
-        for (i, rule) in self.rules.iter().enumerate() {
-            if !all.has(rule.to) || rule.from.0 & !all.0 != 0 || rule.from == States::default() {
-                return Err(BadModel::NoSuchState(rule.event));
-            }
-            if self.rules[..i].iter().any(|other| other.event == rule.event) {
-                return Err(BadModel::TwoRules(rule.event));
-            }
-            if rule.external && rule.books.is_none() {
-                return Err(BadModel::ExternalWithoutOperation(rule.event));
-            }
-        }
-        if self.order == Order::Instant && self.early != Early::Refetch {
-            return Err(BadModel::InstantWithoutRefetch);
-        }
-        match self.order {
-            Order::Graph => self.check_graph(),
-            Order::Version | Order::Sequence | Order::Instant => self.check_ordered(),
-        }
-    }
-
-    /// With a declared order events recur, and only a gapless order or a ledger keeps each of them.
-    fn check_ordered(&self) -> Result<(), BadModel> {
-        let keeps_all = self.kind == Kind::Ledger || self.order == Order::Sequence;
-        for rule in &self.rules {
-            match rule.books {
-                Some(_) if !keeps_all => return Err(BadModel::EffectOvertaken(rule.event)),
-                Some((_, Occurrence::Once)) if self.reachable(rule.to).meets(rule.from) => {
-                    return Err(BadModel::RecursWithoutOccurrence(rule.event));
-                }
-                Some((_, Occurrence::Once | Occurrence::FromEvent)) | None => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn check_graph(&self) -> Result<(), BadModel> {
-        if let Some(rule) = self.rules.iter().find(|r| self.reachable(r.to).meets(r.from)) {
-            return Err(BadModel::Cycle(rule.event));
-        }
-        for (i, a) in self.rules.iter().enumerate() {
-            for b in &self.rules[..i] {
-                let joins = self.reachable(a.to).has(b.to) || self.reachable(b.to).has(a.to);
-                if a.from.meets(b.from) && !joins {
-                    return Err(BadModel::Branches(b.event, a.event));
-                }
-            }
-        }
-        match self.rules.iter().find(|rule| self.can_be_skipped(rule)) {
-            Some(rule) => Err(BadModel::EffectOvertaken(rule.event)),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether a state can be reached, without the operation of `rule`, in which it is overtaken.
-    fn can_be_skipped(&self, rule: &Rule) -> bool {
-        let Some(books) = rule.books else { return false };
-        let without = closure(self.states(), &self.rules, |other| other.books != Some(books));
-        (0..self.states() as u8).map(State).any(|state| {
-            without[0].has(state)
-                && !self.reachable(state).meets(rule.from)
-                && self.reachable(rule.to).has(state)
-        })
-    }
-}
-
-/// For each state, the states reachable from it by the rules that `counts`, itself included.
-fn closure(states: usize, rules: &[Rule], counts: impl Fn(&Rule) -> bool) -> Vec<States> {
-    let mut reach: Vec<States> = (0..states).map(|state| States(1 << state)).collect();
-    loop {
-        let mut grown = false;
-        for rule in rules.iter().filter(|rule| counts(rule)) {
-            let Some(&onward) = reach.get(usize::from(rule.to.0)) else { continue };
-            for from in reach.iter_mut().filter(|from| from.meets(rule.from)) {
-                grown |= from.0 | onward.0 != from.0;
-                from.0 |= onward.0;
-            }
-        }
-        if !grown {
-            return reach;
-        }
     }
 }
 
