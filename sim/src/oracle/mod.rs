@@ -10,8 +10,15 @@
 macro_rules! hold {
     ($condition:expr, $promise:ident, $($what:tt)+) => {
         if !$condition {
-            return Err($crate::oracle::breach($crate::promise::Promise::$promise, format_args!($($what)+)));
+            breaks!($promise, $($what)+);
         }
+    };
+}
+
+/// Returns a breach of the promise.
+macro_rules! breaks {
+    ($promise:ident, $($what:tt)+) => {
+        return Err($crate::oracle::breach($crate::promise::Promise::$promise, format_args!($($what)+)))
     };
 }
 
@@ -180,15 +187,13 @@ impl<'t> Oracle<'t> {
     /// the report. After a breach nothing more can be said: the history is to be left there.
     pub fn observe(&mut self, line: &Line) -> Result<(), Breach> {
         let Self { terms, sending, receiving, accounted, danger, .. } = self;
-        let mut verdicts = [
-            sending.observe(terms, line, danger),
-            receiving.observe(terms, line, danger),
-            accounted.observe(terms, line),
-        ];
+        accounted.observe(terms, line);
+        let mut verdicts =
+            [sending.observe(terms, line, danger), receiving.observe(terms, line, danger), Ok(())];
         if line.fact == Fact::Ended {
             self.ended = true;
             let [of_sending, of_receiving, of_accounted] = &mut verdicts;
-            and_then(of_sending, || sending.end(terms, line.at, danger));
+            and_then(of_sending, || sending.end());
             and_then(of_receiving, || receiving.end(terms, line.at, danger));
             and_then(of_accounted, || accounted.end(sending, danger));
         }

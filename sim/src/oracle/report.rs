@@ -81,7 +81,7 @@ impl Oracle<'_> {
         let owes_at_end = Sending::owes_at_end(promise)
             || Receiving::owes_at_end(promise)
             || Accounted::owes_at_end(promise);
-        let decidable = self.sending.decides(self.terms, promise)
+        let decidable = Sending::decides(self.terms, promise)
             && self.receiving.decides(self.terms, promise)
             && self.accounted.decides(promise);
         let read = self.broken.is_empty() && (self.ended || !owes_at_end);
