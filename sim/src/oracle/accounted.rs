@@ -7,6 +7,9 @@
 //! What a person keeps from its end is not stuck: a delivery whose endpoint is paused or disabled.
 //! What an intermediary acknowledged, or a restore took away, may be absent.
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     Breach, Danger, Terms,
     pack::number,

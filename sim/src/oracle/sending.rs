@@ -22,7 +22,7 @@ mod rows;
 mod unrest;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use hookproof_core::Millis;
 

@@ -5,7 +5,7 @@ use hookproof_core::Millis;
 use super::super::pack::{at_latest, number};
 
 /// A clock that stands still while there is a reason for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clock {
     /// What it has lost so far.
     lost_ms: u64,
@@ -21,6 +21,13 @@ pub(super) const DATABASE: u8 = 1;
 pub(super) const RELAYS: u8 = 2;
 /// The endpoint takes no deliveries.
 pub(super) const SHUT: u8 = 4;
+
+impl Default for Clock {
+    /// A history begins before any relay was heard of.
+    fn default() -> Self {
+        Self { lost_ms: 0, since: Millis(0), held: RELAYS }
+    }
+}
 
 impl Clock {
     /// What it shows.
@@ -74,14 +81,16 @@ mod tests {
     #[test]
     fn it_stands_still_while_any_reason_is_left() {
         let mut clock = Clock::default();
+        clock.start(RELAYS, Millis(50), 0);
+        assert_eq!(clock.now(Millis(90)), Millis(40));
         clock.stop(DATABASE, Millis(100));
         clock.stop(RELAYS, Millis(150));
         clock.start(DATABASE, Millis(300), 7);
-        assert_eq!(clock.now(Millis(350)), Millis(100));
+        assert_eq!(clock.now(Millis(350)), Millis(50));
         clock.start(RELAYS, Millis(400), 7);
-        assert_eq!(clock.now(Millis(500)), Millis(193));
+        assert_eq!(clock.now(Millis(500)), Millis(143));
         clock.start(RELAYS, Millis(600), 7);
         clock.grant(3);
-        assert_eq!(clock.now(Millis(600)), Millis(290));
+        assert_eq!(clock.now(Millis(600)), Millis(240));
     }
 }

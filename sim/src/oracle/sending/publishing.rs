@@ -3,7 +3,7 @@
 use super::{
     super::{Breach, Danger, Terms, row},
     Sending, patience_ms,
-    rows::{Due, Row},
+    rows::{Claim, Due, Row},
 };
 use crate::{
     history::{DeliveryId, DeliveryNo, EndpointNo, EventNo, Fact, Line, Published},
@@ -124,6 +124,9 @@ impl Sending {
         no: DeliveryNo,
         id: DeliveryId,
     ) {
+        if self.delivery(no).row.exists() {
+            self.retire(no, line.at);
+        }
         let stalls = self.stalls;
         let at = row(&mut self.endpoints, endpoint.index());
         let due = Due { at: at.clock.now(line.at), starts: at.starts };
@@ -136,6 +139,7 @@ impl Sending {
         (delivery.cycle, delivery.rung, delivery.attempt) = (1, 0, 0);
         (delivery.requests, delivery.lost) = (0, 0);
         delivery.adrift = false;
+        delivery.claim = Claim::default();
         delivery.wake = line.at;
         (delivery.jumped, delivery.stalls) = (false, stalls);
         delivery.window = line.at + terms.profile.resend_window_ms;

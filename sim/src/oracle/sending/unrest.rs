@@ -159,14 +159,10 @@ impl Sending {
 
 // What holds the sender back, where lateness counts.
 impl Sending {
-    /// A relay that writes a line is up. A history begins with none that was heard of.
+    /// A relay that writes a line is up.
     pub(super) fn hear(&mut self, terms: &Terms, line: &Line) {
         let Node::Relay(relay) = line.by else { return };
         let bit = bit_of(relay);
-        if self.relays == 0 {
-            self.clock.grant(line.at.0);
-            self.endpoints.iter_mut().for_each(|endpoint| endpoint.clock.grant(line.at.0));
-        }
         if (self.relays & !self.silent) & bit != 0 || is_silence(&line.fact) {
             self.relays |= bit;
             return;
