@@ -49,7 +49,7 @@ impl Draw {
     fn setup(mut self, seed: u64) -> Setup {
         let pace = self.pace();
         let endpoints = if self.on(Family::TwoEndpoints) { 2 + self.below(2) as u32 } else { 1 };
-        let entities = 2 + self.below(3) as usize;
+        let entities = 1 + self.below(3) as usize;
         let model_of: Vec<u8> = (0..entities).map(|_| self.below(models::COUNT) as u8).collect();
         let events = self.events(&model_of, &pace);
         let span = events.last().map_or(Millis(0), |event| event.at);
@@ -101,7 +101,7 @@ impl Draw {
         };
         let inbox = InboxPolicy {
             retention_ms: (!slow).then(|| retention_min_ms(&profile, SKEW_MS)),
-            ..if slow { InboxPolicy::hookproof() } else { brisk_inbox() }
+            ..if slow { patient_inbox() } else { brisk_inbox() }
         };
         let storm_ms = if slow { HOUR + self.below(20) * HOUR } else { 4 * MINUTE };
         Pace { profile, inbox, storm_ms, gap_ms: if slow { 10 * MINUTE } else { 5 * SECOND } }
@@ -169,6 +169,9 @@ impl Draw {
         self.outages(setup, &mut deeds);
         self.machines(setup, &mut deeds);
         self.people(setup, &mut deeds);
+        for endpoint in 0..setup.endpoints {
+            deeds.push((setup.quiet, Deed::Endpoint { endpoint, life: Life::Active }));
+        }
         deeds.sort_by_key(|(at, _)| *at);
         deeds
     }
@@ -330,7 +333,6 @@ impl Draw {
             }
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
         }
-        deeds.push((setup.quiet, back));
     }
 }
 
@@ -352,6 +354,11 @@ pub fn brisk() -> Profile {
         resend_window_ms: 10 * MINUTE,
         ..Profile::hookproof()
     }
+}
+
+/// The contract's defaults with a longer timer: a day of deferral is a few looks.
+fn patient_inbox() -> InboxPolicy {
+    InboxPolicy { defer_timer_ms: HOUR, ..InboxPolicy::hookproof() }
 }
 
 fn brisk_inbox() -> InboxPolicy {

@@ -3,6 +3,8 @@
 use hookproof_core::{
     Id, Millis,
     endpoint::{Admission, Lane},
+    outbox::Delivery,
+    profile::Profile,
 };
 
 use crate::{
@@ -126,9 +128,16 @@ impl Walker {
         if let Some((at, task)) = earliest {
             offer(task.at, Next::Task(at));
         }
+        let over = self.world.quiet
+            && self.world.tasks.is_empty()
+            && self.deed == ctx.setup.deeds.len();
         let wakes = self.wakes();
         for (process, row) in (0..).zip(&self.world.processes) {
             if let Some(wake) = wakes[kind(process, ctx.setup) as usize].filter(|_| row.up) {
+                // What is due now and taken by nobody waits for a person.
+                if over && row.idle > IDLE_IN_VAIN {
+                    continue;
+                }
                 offer(wake.max(row.ready), Next::Look(process));
             }
         }
@@ -144,7 +153,7 @@ impl Walker {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        let alert = |db: &Db| db.alerts.iter().any(|(_, sent)| !sent).then_some(Millis(0));
+        let alert = |db: &Db| db.next_alert().map(|_| Millis(0));
         [
             alert(sender).or(relay.map(|wake| sender.true_time(wake))),
             None,
@@ -231,9 +240,23 @@ impl Walker {
             Kind::Worker => self.look_at_inbox(process, ctx),
             Kind::Ingress => false,
         };
-        let pause = if found { GAP_MS } else { ctx.setup.terms.poll_ms };
+        let ready = if found { self.world.now + GAP_MS } else { self.asleep(process, ctx) };
         let row = &mut self.world.processes[usize::from(process)];
-        row.ready = self.world.now + pause;
+        row.idle = if found { 0 } else { (row.idle + 1).min(IDLE_MAX) };
+        row.ready = ready;
+    }
+
+    /// Until when a process sleeps that found nothing it may take. A commit or a deed wakes it; what
+    /// opens by itself is a slot whose lease runs out.
+    fn asleep(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Millis {
+        let row = self.world.processes[usize::from(process)];
+        let poll = self.world.now + ctx.setup.terms.poll_ms;
+        let long = self.world.now + (ctx.setup.terms.poll_ms << row.idle);
+        let db = self.world.db(World::side(process, ctx.setup));
+        match db.next_lease(db.now(self.world.now)) {
+            Some(lease) => long.min(db.true_time(lease).max(poll)),
+            None => long,
+        }
     }
 
     fn look_at_outbox(&mut self, process: ProcessNo, side: Side, ctx: &mut Ctx<'_>) -> bool {
@@ -269,13 +292,10 @@ impl Walker {
             return db.oldest_unsent(now);
         }
         let profile = &ctx.setup.terms.profile;
-        let open = |row: &&hookproof_core::outbox::Delivery| {
-            let endpoint = db.endpoints[row.endpoint.0 as usize];
-            let in_flight = db.in_flight(row.endpoint, now);
-            let lane = Lane { endpoint, in_flight };
-            let claimable =
-                row.rung >= profile.ladder.attempts() || lane.admit(now, profile) != Admission::Shut;
-            claimable
+        let shut = shut_lanes(db, now, profile);
+        let open = |row: &&Delivery| {
+            let used_up = row.rung >= profile.ladder.attempts();
+            (used_up || shut & (1 << row.endpoint.0) == 0)
                 && !self.skips(row.id, ctx, |step| match step {
                     Step::Claim { row: held, .. } => held.endpoint == row.endpoint,
                     Step::SettleCommit { row: held, .. } => held.id == row.id,
@@ -286,8 +306,7 @@ impl Walker {
     }
 
     fn due_event(&self, now: Millis, ctx: &Ctx<'_>) -> Option<Id> {
-        let events = self.world.db(Side::Sender).events.iter().flatten();
-        let due = events.filter(|event| event.wake.is_some_and(|wake| wake <= now)).filter(|event| {
+        let due = self.world.db(Side::Sender).due_events(now).filter(|event| {
             let held = |step: &Step| matches!(step, Step::FanOut { event: held } if held.id == event.id);
             !self.skips(event.id, ctx, held)
         });
@@ -329,8 +348,7 @@ impl Walker {
     }
 
     fn look_at_alerts(&mut self, process: ProcessNo, side: Side, ctx: &mut Ctx<'_>) -> bool {
-        let alerts = &self.world.db(side).alerts;
-        let Some(alert) = alerts.iter().position(|(_, sent)| !sent) else { return false };
+        let Some(alert) = self.world.db(side).next_alert() else { return false };
         let alert = alert as u32;
         let held = |task: &Task| task.step == Step::SendAlert { alert, side };
         if self.world.tasks.iter().any(held) {
@@ -368,6 +386,15 @@ impl Walker {
     }
 }
 
+/// The endpoints that take nothing now, as a set.
+fn shut_lanes(db: &Db, now: Millis, profile: &Profile) -> u64 {
+    let shut = db.endpoints.iter().filter(|endpoint| {
+        let lane = Lane { endpoint: **endpoint, in_flight: db.in_flight(endpoint.id, now) };
+        lane.admit(now, profile) == Admission::Shut
+    });
+    shut.fold(0, |set, endpoint| set | 1 << endpoint.id.0)
+}
+
 /// The kinds of processes that look for due rows.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -395,6 +422,10 @@ fn refusal(roll: u64) -> u16 {
 const STEPS_MAX: u32 = 200_000;
 /// How long between two looks of a process that finds something.
 const GAP_MS: u64 = 3;
+/// How often a process looks in vain before what is due counts as waiting for a person.
+const IDLE_IN_VAIN: u8 = 8;
+/// How often a sleep doubles at most.
+const IDLE_MAX: u8 = 14;
 /// How many due rows a look considers.
 const LOOK_MAX: usize = 16;
 /// Marks a task that has stood still once.

@@ -5,7 +5,7 @@ use hookproof_core::{
     endpoint::Endpoint,
     inbox::Receipt,
     model::{Entity, Operation, State},
-    outbox::{Delivery, Event},
+    outbox::{self, Delivery, Event},
     plan::{About, Outcome, Put, Write},
 };
 
@@ -29,8 +29,14 @@ pub struct Db {
     pub operations: Vec<Operation>,
     /// Alerts, and whether each was sent.
     pub alerts: Vec<(About, bool)>,
-    /// When each delivery and each receipt wakes, [`NEVER`] where it does not.
-    wakes: [Vec<u64>; 2],
+    /// When each delivery, receipt and event wakes, [`NEVER`] where it does not.
+    wakes: [Vec<u64>; 3],
+    /// The earliest of each.
+    next: [u64; 3],
+    /// Until when a request of each delivery may be under way, 0 where none is.
+    leases: Vec<u64>,
+    /// The first alert that was not sent.
+    unsent: usize,
     /// How far its clock is ahead of true time.
     pub ahead_ms: i64,
     /// Whether it answers.
@@ -42,6 +48,7 @@ pub struct Db {
 const NEVER: u64 = u64::MAX;
 const DELIVERY: usize = 0;
 const RECEIPT: usize = 1;
+const EVENT: usize = 2;
 
 impl Db {
     /// An empty database with room for this many of each.
@@ -61,7 +68,10 @@ impl Db {
             entities: (0..entities).map(entity).collect(),
             operations: Vec::new(),
             alerts: Vec::new(),
-            wakes: [vec![NEVER; deliveries], vec![NEVER; deliveries]],
+            wakes: [vec![NEVER; deliveries], vec![NEVER; deliveries], vec![NEVER; events]],
+            next: [NEVER; 3],
+            leases: vec![0; deliveries],
+            unsent: 0,
             ahead_ms: 0,
             up: true,
             writable: true,
@@ -80,17 +90,39 @@ impl Db {
 
     /// When its next delivery wakes, on its own clock.
     pub fn next_delivery(&self) -> Option<Millis> {
-        earliest(&self.wakes[DELIVERY])
+        instant(self.next[DELIVERY])
     }
 
     /// When its next receipt wakes, on its own clock.
     pub fn next_receipt(&self) -> Option<Millis> {
-        earliest(&self.wakes[RECEIPT])
+        instant(self.next[RECEIPT])
     }
 
     /// When its next event wakes, on its own clock.
     pub fn next_event(&self) -> Option<Millis> {
-        self.events.iter().flatten().filter_map(|event| event.wake).min()
+        instant(self.next[EVENT])
+    }
+
+    /// The first alert that was not sent.
+    pub fn next_alert(&self) -> Option<usize> {
+        (self.unsent < self.alerts.len()).then_some(self.unsent)
+    }
+
+    /// Marks an alert as sent.
+    pub fn alert_sent(&mut self, alert: usize) {
+        self.alerts[alert].1 = true;
+        let unsent = self.alerts.iter().position(|(_, sent)| !sent);
+        self.unsent = unsent.unwrap_or(self.alerts.len());
+    }
+
+    /// The events that are due.
+    pub fn due_events(&self, now: Millis) -> impl Iterator<Item = &Event> {
+        due(&self.wakes[EVENT], now).filter_map(|id| self.events[id].as_ref())
+    }
+
+    /// When the next slot comes free by itself: the first lease that runs out after `now`.
+    pub fn next_lease(&self, now: Millis) -> Option<Millis> {
+        self.leases.iter().copied().filter(|&lease| lease > now.0).min().map(Millis)
     }
 
     /// The deliveries that are due.
@@ -115,8 +147,9 @@ impl Db {
 
     /// How many deliveries of an endpoint are in flight.
     pub fn in_flight(&self, endpoint: Id, now: Millis) -> u16 {
-        let deliveries = self.deliveries.iter().flatten();
-        deliveries.filter(|d| d.endpoint == endpoint && d.in_flight(now)).count() as u16
+        let flying = (0..).zip(&self.leases).filter(|&(_, &lease)| lease > now.0);
+        let of = |id: usize| self.deliveries[id].is_some_and(|row| row.endpoint == endpoint);
+        flying.filter(|&(id, _)| of(id)).count() as u16
     }
 
     /// Whether an operation is booked.
@@ -135,6 +168,7 @@ impl Db {
         for write in writes {
             self.apply(write, now, rogue);
         }
+        self.refresh();
         Outcome::Committed
     }
 
@@ -176,7 +210,7 @@ impl Db {
                 self.receipts[index(*id)] = None;
                 self.wakes[RECEIPT][index(*id)] = NEVER;
             }
-            Write::Event(put) => self.events[index(put.row.id)] = Some(put.row),
+            Write::Event(put) => self.overwrite_event(put.row),
             Write::Delivery(put) => self.put_delivery(put),
             Write::Alert { about, .. } => self.alerts.push((*about, false)),
             Write::Wake { entity } => self.wake(*entity, now),
@@ -197,6 +231,16 @@ impl Db {
         let at = index(put.row.id);
         self.deliveries[at] = Some(put.row);
         self.wakes[DELIVERY][at] = put.row.wake().map_or(NEVER, |wake| wake.0);
+        self.leases[at] = match put.row.stand {
+            outbox::Stand::Claimed { lease, .. } => lease.0,
+            _ => 0,
+        };
+    }
+
+    fn refresh(&mut self) {
+        for (next, wakes) in self.next.iter_mut().zip(&self.wakes) {
+            *next = wakes.iter().copied().min().unwrap_or(NEVER);
+        }
     }
 
     /// Returns to the rows of a backup. The machine stays as it is.
@@ -209,11 +253,16 @@ impl Db {
     pub fn forget_delivery(&mut self, at: usize) {
         self.deliveries[at] = None;
         self.wakes[DELIVERY][at] = NEVER;
+        self.leases[at] = 0;
+        self.refresh();
     }
 
     /// Stores an event as it is, past all guards.
     pub fn overwrite_event(&mut self, event: Event) {
-        self.events[index(event.id)] = Some(event);
+        let at = index(event.id);
+        self.events[at] = Some(event);
+        self.wakes[EVENT][at] = event.wake.map_or(NEVER, |wake| wake.0);
+        self.refresh();
     }
 
     /// The oldest receipt that is not through, if it is due.
@@ -258,8 +307,8 @@ fn deferred_on(receipt: &mut Receipt, entity: Id) -> Option<&mut Millis> {
     }
 }
 
-fn earliest(wakes: &[u64]) -> Option<Millis> {
-    wakes.iter().copied().min().filter(|&wake| wake != NEVER).map(Millis)
+fn instant(wake: u64) -> Option<Millis> {
+    (wake != NEVER).then_some(Millis(wake))
 }
 
 fn due(wakes: &[u64], now: Millis) -> impl Iterator<Item = usize> {

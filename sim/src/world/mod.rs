@@ -77,6 +77,8 @@ pub struct Process {
     pub up: bool,
     /// When it next looks for due rows, at the earliest.
     pub ready: Millis,
+    /// How often in a row it found nothing to take.
+    pub idle: u8,
     /// Which version of the software it runs.
     pub version: u16,
 }
@@ -229,7 +231,7 @@ impl World {
     pub fn new(setup: &Setup) -> Self {
         let (events, deliveries) = (setup.events.len(), setup.deliveries() as usize);
         let entities = setup.terms.model_of.len();
-        let process = Process { up: true, ready: Millis(0), version: 1 };
+        let process = Process { up: true, ready: Millis(0), idle: 0, version: 1 };
         let unknown = Fetched { state: State(0), version: 0 };
         let mut world = Self {
             now: Millis(0),
@@ -534,6 +536,7 @@ impl World {
         let now = self.now;
         for process in &mut self.processes {
             process.ready = process.ready.min(now + WAKE_HINT_MS);
+            process.idle = 0;
         }
     }
 }

@@ -339,6 +339,7 @@ impl Deed {
             Self::ResendAll => Family::BulkResend,
             Self::Replay { .. } | Self::ReplayAll => Family::OperatorReplay,
             Self::Book { .. } => Family::ManualBooking,
+            Self::Endpoint { life: Life::Active, .. } => return None,
             Self::Endpoint { .. } | Self::ChangeEndpoint { .. } => Family::EndpointLife,
             Self::Crash { .. } => Family::CrashSender,
             Self::Upgrade { .. } => Family::TwoVersions,

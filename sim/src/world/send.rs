@@ -186,15 +186,19 @@ impl World {
             .map(|(endpoint, row)| (row, Id(u128::from(ctx.setup.delivery(no, endpoint)))))
             .collect();
         let Some(plan) = event.fan_out(&endpoints, self.db_now(Side::Sender)) else { return };
-        if endpoints.len() > 1 {
-            self.say(ctx, Node::World, Fact::Fault { family: Family::TwoEndpoints });
-        }
         let half = ctx.is(Rogue::FanOutHalf) && twist == Some(Twist::Die);
         let node = self.node(owner, ctx);
         let done = self.commit(Side::Sender, node, plan, twist, ctx, |made, _| {
             let deliveries = *made as u32;
             [Some(Fact::FanOutDone { event: EventNo(no), deliveries }), None]
         });
+        match done {
+            Ok(made) if made > 1 => {
+                self.say(ctx, Node::World, Fact::Fault { family: Family::TwoEndpoints });
+            }
+            Ok(_) | Err(Uncommitted::Conflict) => {}
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
+        }
         if half && done.is_ok_and(|made| made > 1) {
             let last = endpoints.last().map_or(0, |(_, id)| index(*id));
             self.db_mut(Side::Sender).forget_delivery(last);

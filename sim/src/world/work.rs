@@ -358,7 +358,7 @@ impl World {
         if twist.is_some() {
             return self.pause(owner, ctx);
         }
-        self.db_mut(side).alerts[alert as usize].1 = true;
+        self.db_mut(side).alert_sent(alert as usize);
     }
 }
 
