@@ -51,7 +51,8 @@ pub fn walk_with(
     let mut ctx = Ctx { setup, rogue, dice, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
-    let mut walker = Walker { world: World::new(setup), judged: 0, deed: 0, looks: 0, looked, alerted: 0 };
+    let mut walker =
+        Walker { world: World::new(setup), judged: 0, deed: 0, looks: 0, looked, alerted: 0 };
     let breach = walker.run(&mut ctx, oracle).err();
     let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
     Walk { breach, ended, simulated_ms: walker.world.now.0 }
@@ -128,14 +129,13 @@ impl Walker {
         if let Some((at, task)) = earliest {
             offer(task.at, Next::Task(at));
         }
-        let over = self.world.quiet
-            && self.world.tasks.is_empty()
-            && self.deed == ctx.setup.deeds.len();
+        let over =
+            self.world.quiet && self.world.tasks.is_empty() && self.deed == ctx.setup.deeds.len();
         let wakes = self.wakes();
         for (process, row) in (0..).zip(&self.world.processes) {
             if let Some(wake) = wakes[kind(process, ctx.setup) as usize].filter(|_| row.up) {
                 // What is due now and taken by nobody waits for a person.
-                if over && row.idle > IDLE_IN_VAIN {
+                if over && row.idle > IDLE_IN_VAIN && self.opening(process, ctx).is_none() {
                     continue;
                 }
                 offer(wake.max(row.ready), Next::Look(process));
@@ -246,17 +246,20 @@ impl Walker {
         row.ready = ready;
     }
 
-    /// Until when a process sleeps that found nothing it may take. A commit or a deed wakes it; what
-    /// opens by itself is a slot whose lease runs out.
+    /// Until when a process sleeps that found nothing it may take. A real one polls; this one looks
+    /// when a poll could find what the last one did not: a row that becomes due, a slot whose lease
+    /// runs out, a rate that opens. A commit or a deed wakes it.
     fn asleep(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Millis {
         let row = self.world.processes[usize::from(process)];
         let poll = self.world.now + ctx.setup.terms.poll_ms;
         let long = self.world.now + (ctx.setup.terms.poll_ms << row.idle);
+        self.opening(process, ctx).map_or(long, |opening| long.min(opening).max(poll))
+    }
+
+    fn opening(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Option<Millis> {
         let db = self.world.db(World::side(process, ctx.setup));
-        match db.next_lease(db.now(self.world.now)) {
-            Some(lease) => long.min(db.true_time(lease).max(poll)),
-            None => long,
-        }
+        let opening = db.next_opening(db.now(self.world.now), &ctx.setup.terms.profile)?;
+        Some(db.true_time(opening))
     }
 
     fn look_at_outbox(&mut self, process: ProcessNo, side: Side, ctx: &mut Ctx<'_>) -> bool {
@@ -307,7 +310,8 @@ impl Walker {
 
     fn due_event(&self, now: Millis, ctx: &Ctx<'_>) -> Option<Id> {
         let due = self.world.db(Side::Sender).due_events(now).filter(|event| {
-            let held = |step: &Step| matches!(step, Step::FanOut { event: held } if held.id == event.id);
+            let held =
+                |step: &Step| matches!(step, Step::FanOut { event: held } if held.id == event.id);
             !self.skips(event.id, ctx, held)
         });
         match ctx.rogue {
@@ -370,7 +374,9 @@ impl Walker {
     /// row before either has locked it.
     fn skips(&self, id: Id, ctx: &Ctx<'_>, holds: impl Fn(&Step) -> bool) -> bool {
         let site = Site::new(SKIPS, self.looks, id.0 as u32, 0);
-        self.world.tasks.iter().any(|task| holds(&task.step)) && ctx.dice.below(site, RACES) != 0
+        // A transaction that stands still has lost its locks: databases end those that idle.
+        let held = |task: &Task| task.tries & STALLED == 0 && holds(&task.step);
+        self.world.tasks.iter().any(held) && ctx.dice.below(site, RACES) != 0
     }
 
     /// One of the rows that no task of this process is about already.
@@ -416,7 +422,6 @@ fn kind(process: ProcessNo, setup: &Setup) -> Kind {
 fn refusal(roll: u64) -> u16 {
     [500, 503, 429, 400, 404, 410, 302, 401][(roll % 8) as usize]
 }
-
 
 /// The longest walk, in steps; a longer one is a livelock, and is left without its end.
 const STEPS_MAX: u32 = 200_000;

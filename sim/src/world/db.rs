@@ -7,6 +7,7 @@ use hookproof_core::{
     model::{Entity, Operation, State},
     outbox::{self, Delivery, Event},
     plan::{About, Outcome, Put, Write},
+    profile::Profile,
 };
 
 use crate::rogue::Rogue;
@@ -120,9 +121,15 @@ impl Db {
         due(&self.wakes[EVENT], now).filter_map(|id| self.events[id].as_ref())
     }
 
-    /// When the next slot comes free by itself: the first lease that runs out after `now`.
-    pub fn next_lease(&self, now: Millis) -> Option<Millis> {
-        self.leases.iter().copied().filter(|&lease| lease > now.0).min().map(Millis)
+    /// The first instant after `now` at which a look could find what one at `now` did not, though
+    /// nothing commits: a row becomes due, a lease runs out, a rate opens.
+    pub fn next_opening(&self, now: Millis, profile: &Profile) -> Option<Millis> {
+        let wakes = self.wakes.iter().flatten().copied();
+        let leases = self.leases.iter().copied();
+        let ahead = profile.interval_ms * u64::from(profile.burst.saturating_sub(1));
+        let rates = self.endpoints.iter().map(|endpoint| endpoint.next.0.saturating_sub(ahead));
+        let after = wakes.chain(leases).chain(rates).filter(|&at| at > now.0);
+        after.min().and_then(instant)
     }
 
     /// The deliveries that are due.
@@ -177,7 +184,9 @@ impl Db {
             return true;
         }
         match write {
-            Write::Endpoint(put) => rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was,
+            Write::Endpoint(put) => {
+                rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was
+            }
             Write::HoldEndpoint { id, rev: was } => {
                 rev(self.endpoints.get(index(*id)), |e| e.rev) == Some(*was)
             }
@@ -193,7 +202,9 @@ impl Db {
                 rev(found, |e| e.rev) == put.was
             }
             Write::Delivery(put) => rev(self.delivery(put.row.id), |d| d.rev) == put.was,
-            Write::Alert { .. } | Write::Audit(_) | Write::Wake { .. } | Write::Handle { .. } => true,
+            Write::Alert { .. } | Write::Audit(_) | Write::Wake { .. } | Write::Handle { .. } => {
+                true
+            }
         }
     }
 

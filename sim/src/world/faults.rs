@@ -32,7 +32,9 @@ impl Twist {
             | Step::SettleCommit { .. }
             | Step::ReleaseCommit { .. }
             | Step::WorkClaim { .. }
-            | Step::FailCommit { .. } => &[Self::Serialization, Self::CommitFails, Self::AnswerLost],
+            | Step::FailCommit { .. } => {
+                &[Self::Serialization, Self::CommitFails, Self::AnswerLost]
+            }
             Step::WorkCommit { .. } => &[
                 Self::Serialization,
                 Self::CommitFails,

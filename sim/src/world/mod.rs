@@ -14,7 +14,7 @@ mod work;
 
 use hookproof_core::{
     Id, Millis,
-    endpoint::{Endpoint, Lane},
+    endpoint::{Endpoint, Lane, Life},
     inbox::Receipt,
     model::{Entity, State},
     outbox::{Attempt, Delivery, Ended, Event, Request, Subject, Ticket},
@@ -26,8 +26,8 @@ use crate::{
     dice::{Dice, Site},
     handler::Handle,
     history::{
-        About, Body, Cause, DeliveryId, DeliveryNo, EndpointNo, EntityNo, EventNo, Fact, Line, Node,
-        Reason, ReceiptNo, Side,
+        About, Body, Cause, DeliveryId, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo,
+        Fact, Line, Node, Reason, ReceiptNo, Side,
     },
     rogue::Rogue,
     setup::Setup,
@@ -106,32 +106,114 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each step is named after the core's verb that it calls")]
 pub enum Step {
-    Publish { event: u32, call: u8 },
-    PublishCommit { event: u32, call: u8, found: Option<Event>, now: Millis },
-    FanOut { event: Event },
-    Sweep { event: Id },
-    Claim { row: Delivery, lane: Lane, now: Millis, loaded: Millis },
-    Start { attempt: Attempt, claimed: Millis },
-    Await { request: Request },
-    Settle { request: Request, ended: Ended },
-    SettleCommit { request: Request, ended: Ended, row: Delivery, endpoint: Endpoint, now: Millis },
-    Release { attempt: Attempt },
-    ReleaseCommit { attempt: Attempt, row: Delivery, now: Millis },
+    Publish {
+        event: u32,
+        call: u8,
+    },
+    PublishCommit {
+        event: u32,
+        call: u8,
+        found: Option<Event>,
+        now: Millis,
+    },
+    FanOut {
+        event: Event,
+    },
+    Sweep {
+        event: Id,
+    },
+    Claim {
+        row: Delivery,
+        lane: Lane,
+        now: Millis,
+        loaded: Millis,
+    },
+    Start {
+        attempt: Attempt,
+        claimed: Millis,
+    },
+    Await {
+        request: Request,
+    },
+    Settle {
+        request: Request,
+        ended: Ended,
+    },
+    SettleCommit {
+        request: Request,
+        ended: Ended,
+        row: Delivery,
+        endpoint: Endpoint,
+        now: Millis,
+    },
+    Release {
+        attempt: Attempt,
+    },
+    ReleaseCommit {
+        attempt: Attempt,
+        row: Delivery,
+        now: Millis,
+    },
     Request(Parcel),
     Response(Answer),
-    Receive { parcel: Parcel },
-    ReceiveCommit { parcel: Parcel, found: Option<Receipt>, now: Millis },
-    Reply { parcel: Parcel, status: u16 },
-    WorkClaim { row: Receipt, now: Millis },
-    Work { job: Job },
-    WorkCommit { job: Job, row: Receipt, entity: Entity, booked: bool, now: Millis },
-    Fetch { job: Job },
-    FetchCommit { job: Job, row: Receipt, entity: Entity, booked: bool, now: Millis, fetched: Option<Fetched> },
-    Fail { job: Job, fault: Fault },
-    FailCommit { job: Job, fault: Fault, row: Receipt, now: Millis },
-    SendAlert { alert: u32, side: Side },
-    PurgeCommit { row: Receipt, now: Millis },
-    Restart { process: ProcessNo },
+    Receive {
+        parcel: Parcel,
+    },
+    ReceiveCommit {
+        parcel: Parcel,
+        found: Option<Receipt>,
+        now: Millis,
+    },
+    Reply {
+        parcel: Parcel,
+        status: u16,
+    },
+    WorkClaim {
+        row: Receipt,
+        now: Millis,
+    },
+    Work {
+        job: Job,
+    },
+    WorkCommit {
+        job: Job,
+        row: Receipt,
+        entity: Entity,
+        booked: bool,
+        now: Millis,
+    },
+    Fetch {
+        job: Job,
+    },
+    FetchCommit {
+        job: Job,
+        row: Receipt,
+        entity: Entity,
+        booked: bool,
+        now: Millis,
+        fetched: Option<Fetched>,
+    },
+    Fail {
+        job: Job,
+        fault: Fault,
+    },
+    FailCommit {
+        job: Job,
+        fault: Fault,
+        row: Receipt,
+        now: Millis,
+    },
+    SendAlert {
+        alert: u32,
+        side: Side,
+    },
+    PurgeCommit {
+        row: Receipt,
+        now: Millis,
+    },
+    Restart {
+        process: ProcessNo,
+    },
 }
 
 /// A request on its way.
@@ -270,8 +352,8 @@ impl World {
     /// Writes the lines that precede the first step.
     pub fn open(&self, ctx: &mut Ctx<'_>) {
         for endpoint in 0..ctx.setup.endpoints {
-            let life = crate::history::EndpointLife::Registered;
-            let endpoint = crate::history::EndpointNo(endpoint);
+            let life = EndpointLife::Registered;
+            let endpoint = EndpointNo(endpoint);
             self.say(ctx, Node::Operator, Fact::Endpoint { endpoint, life });
         }
     }
@@ -279,7 +361,11 @@ impl World {
     /// Takes one task, with what goes wrong with it.
     pub fn step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
         if let Some(twist) = twist {
-            self.say(ctx, self.node(task.owner, ctx), Fact::Fault { family: twist.family(&task, ctx) });
+            self.say(
+                ctx,
+                self.node(task.owner, ctx),
+                Fact::Fault { family: twist.family(&task, ctx) },
+            );
         }
         match task.step {
             Step::Publish { .. }
@@ -294,7 +380,10 @@ impl World {
             | Step::Release { .. }
             | Step::ReleaseCommit { .. }
             | Step::Response(_) => self.send_step(task, twist, ctx),
-            Step::Request(_) | Step::Receive { .. } | Step::ReceiveCommit { .. } | Step::Reply { .. } => {
+            Step::Request(_)
+            | Step::Receive { .. }
+            | Step::ReceiveCommit { .. }
+            | Step::Reply { .. } => {
                 self.receive_step(task, twist, ctx);
             }
             Step::WorkClaim { .. }
@@ -407,6 +496,7 @@ impl World {
             let tampered = rogue.and_then(|rogue| rogue.tampers(writes, self.db(side), now, ctx));
             let writes = tampered.as_deref().unwrap_or(writes);
             let was = self.entity_before(writes);
+            let disabled = self.disabled_by(side, by, writes);
             if rogue == Some(Rogue::RelaxedDurability) {
                 self.lag_behind(side, ctx);
             }
@@ -414,6 +504,10 @@ impl World {
             let outcome = self.db_mut(side).commit(writes, now, rogue);
             if outcome == Outcome::Committed {
                 self.record(by, writes, was, ctx);
+                if let Some(endpoint) = disabled {
+                    let life = EndpointLife::Disabled;
+                    self.say(ctx, by, Fact::Endpoint { endpoint, life });
+                }
                 self.kick();
             }
             outcome
@@ -454,6 +548,18 @@ impl World {
     fn entity_before(&self, writes: &[Write]) -> Option<Entity> {
         writes.iter().find_map(|write| match write {
             Write::Entity(put) => Some(self.db(Side::Receiver).entities[index(put.row.id)]),
+            _ => None,
+        })
+    }
+
+    /// The endpoint that a transaction of a relay disables.
+    fn disabled_by(&self, side: Side, by: Node, writes: &[Write]) -> Option<EndpointNo> {
+        writes.iter().find_map(|write| match write {
+            Write::Endpoint(put) if by != Node::Operator => {
+                let was = self.db(side).endpoints[index(put.row.id)].life;
+                let turned = was != put.row.life && put.row.life == Life::Disabled;
+                (turned && side == Side::Sender).then_some(EndpointNo(put.row.id.0 as u32))
+            }
             _ => None,
         })
     }

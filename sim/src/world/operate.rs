@@ -37,9 +37,15 @@ impl World {
             Deed::Crash { process } => self.crash(process, ctx),
             Deed::Upgrade { process } => self.upgrade(process, ctx),
             Deed::PowerLoss { side } => self.power_loss(side, ctx),
-            Deed::Database { side, up } => self.set_up(side, up, ctx),
-            Deed::Writable { side, writable } => self.db_mut(side).writable = writable,
-            Deed::Pool { side, free } => self.pool_free[side as usize] = free,
+            Deed::Database { side, up } => {
+                self.turn_database(side, ctx, |world| world.db_mut(side).up = up)
+            }
+            Deed::Writable { side, writable } => {
+                self.turn_database(side, ctx, |world| world.db_mut(side).writable = writable);
+            }
+            Deed::Pool { side, free } => {
+                self.turn_database(side, ctx, |world| world.pool_free[side as usize] = free);
+            }
             Deed::Cut { requests, responses } => self.cut = [requests, responses],
             Deed::Heal => self.heal(ctx),
             Deed::EndpointDown { endpoint, down } => {
@@ -67,7 +73,12 @@ impl World {
         self.tasks.retain(|task| task.owner != process);
         self.say(ctx, self.node(process, ctx), Fact::Crashed);
         let at = self.now + RESTART_MS;
-        self.tasks.push(Task { at, owner: super::NOBODY, tries: 0, step: Step::Restart { process } });
+        self.tasks.push(Task {
+            at,
+            owner: super::NOBODY,
+            tries: 0,
+            step: Step::Restart { process },
+        });
     }
 
     pub(super) fn restart(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
@@ -100,9 +111,18 @@ impl World {
         }
     }
 
-    fn set_up(&mut self, side: Side, up: bool, ctx: &mut Ctx<'_>) {
-        self.db_mut(side).up = up;
-        self.say(ctx, Node::Database(side), Fact::DatabaseUp { side, up });
+    /// Changes what a database does, and says so if its processes notice: it answers them, or not.
+    fn turn_database(&mut self, side: Side, ctx: &mut Ctx<'_>, turn: impl FnOnce(&mut Self)) {
+        let was = self.serves(side);
+        turn(self);
+        let up = self.serves(side);
+        if was != up {
+            self.say(ctx, Node::Database(side), Fact::DatabaseUp { side, up });
+        }
+    }
+
+    fn serves(&self, side: Side) -> bool {
+        self.reachable(side) && self.db(side).writable
     }
 
     fn jump(&mut self, side: Side, by_ms: i64, ctx: &mut Ctx<'_>) {
@@ -125,12 +145,12 @@ impl World {
     fn heal(&mut self, ctx: &mut Ctx<'_>) {
         self.cut = [false; 2];
         self.endpoints_down = 0;
-        self.pool_free = [true; 2];
         for side in [Side::Sender, Side::Receiver] {
-            self.db_mut(side).writable = true;
-            if !self.db(side).up {
-                self.set_up(side, true, ctx);
-            }
+            self.turn_database(side, ctx, |world| {
+                world.pool_free[side as usize] = true;
+                let db = world.db_mut(side);
+                (db.up, db.writable) = (true, true);
+            });
         }
     }
 
@@ -156,7 +176,8 @@ impl World {
         let plan = row.resend(&endpoint, Id(1), now, &ctx.setup.terms.profile);
         let answer = match plan {
             Ok(plan) => {
-                let done = self.commit(Side::Sender, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
+                let done =
+                    self.commit(Side::Sender, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
                 match done {
                     Ok(Resent::Opened { cycle }) => history::Resent::Opened { cycle },
                     Ok(Resent::PulledForward) => history::Resent::PulledForward,
@@ -213,8 +234,8 @@ impl World {
         }
         let plan = book(operation, Id(1));
         let fact = Fact::BookedByHand { operation: operation.into(), by: Person(1) };
-        let _ =
-            self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        let _ = self
+            .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
     }
 
     fn turn(&mut self, endpoint: u32, life: Life, ctx: &mut Ctx<'_>) {
@@ -262,8 +283,8 @@ impl World {
     pub(super) fn purge_commit(&mut self, row: &Receipt, now: Millis, ctx: &mut Ctx<'_>) {
         let Some(plan) = row.purge(now, &ctx.setup.terms.inbox) else { return };
         let fact = Fact::Purged { receipt: ReceiptNo(row.id.0 as u32) };
-        let _ =
-            self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        let _ = self
+            .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
     }
 
     /// Loads a due delivery and its lane for a claim.

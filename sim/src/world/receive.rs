@@ -49,7 +49,9 @@ impl World {
                 return;
             }
             Some(Twist::Reset) => return self.broken(&parcel, ctx),
-            Some(Twist::ForeignAck | Twist::EarlyAck) => return self.answer(&parcel, 200, None, ctx),
+            Some(Twist::ForeignAck | Twist::EarlyAck) => {
+                return self.answer(&parcel, 200, None, ctx);
+            }
             Some(Twist::Refuse(status)) => {
                 let retry_after = retry_after(&parcel, ctx);
                 return self.answer(&parcel, status, retry_after, ctx);
@@ -129,8 +131,12 @@ impl World {
     fn open_ingress(&self, parcel: &Parcel, ctx: &Ctx<'_>) -> Option<ProcessNo> {
         let first = ctx.setup.relays;
         let count = u64::from(ctx.setup.ingresses);
-        let site =
-            Site::new(0x90, parcel.ticket.delivery.0 as u32, parcel.ticket.fence, u32::from(parcel.copy));
+        let site = Site::new(
+            0x90,
+            parcel.ticket.delivery.0 as u32,
+            parcel.ticket.fence,
+            u32::from(parcel.copy),
+        );
         let start = ctx.dice.below(site, count);
         (0..count)
             .map(|n| first + ((start + n) % count) as u8)
@@ -176,7 +182,8 @@ impl World {
             return;
         }
         let key = receipt_key(&parcel, ctx);
-        let form = ctx.setup.events[ctx.setup.event_of(parcel.ticket.delivery.0 as u32) as usize].form;
+        let form =
+            ctx.setup.events[ctx.setup.event_of(parcel.ticket.delivery.0 as u32) as usize].form;
         if let Some(status) = ctx.rogue.and_then(|rogue| rogue.turns_away(form, found.is_some())) {
             self.then(owner, 0, Step::Reply { parcel, status }, ctx);
             return;
@@ -296,7 +303,12 @@ impl World {
     }
 
     /// Whether the step's process dies before its commit; then nothing of it is left.
-    pub(super) fn dies(&mut self, owner: ProcessNo, twist: Option<Twist>, ctx: &mut Ctx<'_>) -> bool {
+    pub(super) fn dies(
+        &mut self,
+        owner: ProcessNo,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) -> bool {
         let dies = twist == Some(Twist::Die);
         if dies {
             self.crash(owner, ctx);

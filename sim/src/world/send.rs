@@ -15,8 +15,8 @@ use super::{Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World, db
 use crate::{
     dice::Site,
     history::{
-        self, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo, Fact, Family,
-        Node, Outcome, Side, Signed,
+        self, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo, Fact,
+        Family, Node, Outcome, Side, Signed,
     },
     rogue::Rogue,
 };
@@ -147,7 +147,8 @@ impl World {
     /// The authoritative API learns of a committed event.
     fn learn(&mut self, event: u32, ctx: &Ctx<'_>) {
         let planned = &ctx.setup.events[event as usize];
-        let model = &ctx.setup.terms.models[usize::from(ctx.setup.terms.model_of[planned.entity as usize])];
+        let model =
+            &ctx.setup.terms.models[usize::from(ctx.setup.terms.model_of[planned.entity as usize])];
         let Some(rule) = model.rule(planned.kind) else { return };
         let truth = &mut self.truth[planned.entity as usize];
         let newer = match model.order() {
@@ -175,7 +176,13 @@ impl World {
         }
     }
 
-    fn fan_out(&mut self, owner: ProcessNo, event: &Event, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+    fn fan_out(
+        &mut self,
+        owner: ProcessNo,
+        event: &Event,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
         if self.dies(owner, twist, ctx) && !ctx.is(Rogue::FanOutHalf) {
             return;
         }
@@ -242,7 +249,9 @@ impl World {
         };
         let Some(plan) = row.claim(lane, now, roll, profile) else { return };
         if ctx.is(Rogue::SendsBeforeClaim) && side == Side::Sender {
-            if let Ok(Claim::Send(attempt)) = plan.clone().commit(|_| hookproof_core::plan::Outcome::Committed) {
+            if let Ok(Claim::Send(attempt)) =
+                plan.clone().commit(|_| hookproof_core::plan::Outcome::Committed)
+            {
                 self.then(owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
             }
         }
@@ -397,7 +406,8 @@ impl World {
         let roll = ctx.dice.roll(Site::new(0x81, row.id.0 as u32, ticket.fence, side as u32));
         let row = ctx.rogue.map_or(*row, |rogue| rogue.refences(*row, ticket, ended));
         let delivery = DeliveryNo(ticket.delivery.0 as u32);
-        let Some(plan) = request.settle(&row, endpoint, ended, now, roll, profile(side, ctx)) else {
+        let Some(plan) = request.settle(&row, endpoint, ended, now, roll, profile(side, ctx))
+        else {
             if side == Side::Sender {
                 self.say(ctx, node, Fact::Fenced { delivery, fence: ticket.fence });
             }
@@ -418,7 +428,13 @@ impl World {
             }
             Ok(_) => {}
             Err(Uncommitted::Conflict) => {
-                self.again(owner, ctx.setup.lags.disk_ms, task.tries.saturating_add(1), Step::Settle { request, ended }, ctx);
+                self.again(
+                    owner,
+                    ctx.setup.lags.disk_ms,
+                    task.tries.saturating_add(1),
+                    Step::Settle { request, ended },
+                    ctx,
+                );
             }
             Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {
                 self.retry(owner, task.tries, Step::Settle { request, ended }, ctx);
@@ -465,7 +481,13 @@ impl World {
         match self.commit(side, node, plan, twist, ctx, |(), _| [spoken.then_some(fact), None]) {
             Ok(()) => {}
             Err(Uncommitted::Conflict) => {
-                self.again(owner, ctx.setup.lags.disk_ms, tries.saturating_add(1), Step::Release { attempt }, ctx);
+                self.again(
+                    owner,
+                    ctx.setup.lags.disk_ms,
+                    tries.saturating_add(1),
+                    Step::Release { attempt },
+                    ctx,
+                );
             }
             Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {
                 self.retry(owner, tries, Step::Release { attempt }, ctx);
@@ -477,7 +499,9 @@ impl World {
     /// own wake takes over.
     pub(super) fn retry(&mut self, owner: ProcessNo, tries: u8, step: Step, ctx: &Ctx<'_>) {
         if tries < TRIES_MAX {
-            let at = self.now + (RETRY_MS << tries.min(7)) + ctx.dice.below(super::site(&step, tries), RETRY_MS);
+            let at = self.now
+                + (RETRY_MS << tries.min(7))
+                + ctx.dice.below(super::site(&step, tries), RETRY_MS);
             self.tasks.push(Task { at, owner, tries: tries + 1, step });
         }
     }

@@ -145,7 +145,9 @@ impl World {
         }
         let worked = self.conclude(owner, job, loaded, plan, twist, ctx);
         match worked {
-            Ok(Worked::Refetch) => self.then(owner, ctx.setup.lags.net_ms, Step::Fetch { job }, ctx),
+            Ok(Worked::Refetch) => {
+                self.then(owner, ctx.setup.lags.net_ms, Step::Fetch { job }, ctx)
+            }
             Ok(_) => {}
             Err(failure) => self.not_worked(task, job, failure, ctx),
         }
