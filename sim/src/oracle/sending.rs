@@ -26,7 +26,11 @@ pub(super) mod tests;
 
 use hookproof_core::Millis;
 
-use super::{Breach, Danger, Terms, pack::number, row};
+use super::{
+    Breach, Danger, Terms,
+    pack::{not_before, number},
+    row,
+};
 use crate::{
     history::{DeliveryNo, Fact, Line, Node},
     promise::Promise,
@@ -61,6 +65,8 @@ pub(super) struct Sending {
     refuses: bool,
     /// The ingresses of the receiver that are down.
     ingresses_down: u64,
+    /// Until when a worker that stalled may hold locks.
+    stalled_until: Millis,
     /// By how much the database's clock went back in all.
     set_back_ms: u64,
     /// Whether the history says which rows were there when everything had run out.
@@ -85,6 +91,7 @@ clone_reusing!(Sending {
     stalls,
     refuses,
     ingresses_down,
+    stalled_until,
     set_back_ms,
     stood,
     open,
@@ -123,7 +130,7 @@ impl Sending {
             Fact::ClaimLost { delivery, fence } => {
                 self.claim_lost(terms, line.at, delivery, fence, danger)
             }
-            Fact::Released { delivery, fence } => self.released(delivery, fence),
+            Fact::Released { delivery, fence } => self.released(line.at, delivery, fence),
             Fact::Requested { .. } => self.requested(terms, line, danger),
             Fact::Responded { .. } => self.responded(terms, line, danger),
             Fact::Arrived { delivery, .. } => {
@@ -204,6 +211,7 @@ impl Sending {
         number(key, self.ingresses_down);
         if timely {
             number(key, self.set_back_ms);
+            not_before(key, now, self.stalled_until);
             number(key, relays);
             number(key, silent);
             clock.pack(key);

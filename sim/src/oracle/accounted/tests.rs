@@ -2,9 +2,7 @@
 
 use hookproof_core::{
     Millis,
-    model::{
-        Early, EventType, Kind, Model, Occurrence, Order, Rule, State, States, Transition,
-    },
+    model::{Early, EventType, Kind, Model, Occurrence, Order, Rule, State, States, Transition},
 };
 
 use super::*;
@@ -57,8 +55,7 @@ fn received(kind: EventType) -> Tale {
 }
 
 fn effect(tale: Tale) -> Tale {
-    let operation =
-        OperationKey { entity: EntityNo(0), transition: Transition(0), occurrence: 0 };
+    let operation = OperationKey { entity: EntityNo(0), transition: Transition(0), occurrence: 0 };
     tale.line(Node::Worker(0), Fact::Effect { operation, by: Cause::Receipt(ReceiptNo(0)) })
 }
 
@@ -138,7 +135,8 @@ fn a_receipt_that_waits_is_stuck() {
     for stand in [ReceiptStand::Queued, ReceiptStand::Deferred, ReceiptStand::Retrying] {
         breaks(&ends(received(BOOKS), stand));
     }
-    let due = Fact::ReceiptStands { receipt: ReceiptNo(0), stand: ReceiptStand::InReview, due: true };
+    let due =
+        Fact::ReceiptStands { receipt: ReceiptNo(0), stand: ReceiptStand::InReview, due: true };
     breaks(&delivery_stands(received(BOOKS), ACKNOWLEDGED).line(Node::World, due).ended());
 }
 
@@ -210,7 +208,8 @@ fn what_a_restore_took_away_is_not_owed() {
 
 #[test]
 fn a_purged_receipt_has_had_its_end() {
-    let purged = effect(received(BOOKS)).line(Node::Worker(0), Fact::Purged { receipt: ReceiptNo(0) });
+    let purged =
+        effect(received(BOOKS)).line(Node::Worker(0), Fact::Purged { receipt: ReceiptNo(0) });
     passes(&delivery_stands(purged, ACKNOWLEDGED).ended());
 }
 

@@ -5,7 +5,8 @@
 //! A delivery that is due is claimed within one look for due rows and one lease. What counts is a
 //! clock of its endpoint, which stands still while the endpoint takes nothing, while the sender's
 //! database does not answer and while no relay is up (a relay that crashed, stalled, or met a
-//! conflict, a failed commit or a full pool is down until it is next heard of). Each end of such a
+//! conflict, a failed commit or a full pool is down until it is next heard of), or while a worker that
+//! stalled may hold locks. Each end of such a
 //! hold, and each of these faults, grants one more patience to everybody; so does each attempt that
 //! was started to the *same* endpoint in the meantime, with one interval of its rate, since slots and
 //! rate hold a delivery back behind its own kind (S14). Attempts to others buy nothing: a worker that
@@ -80,10 +81,11 @@ impl Sending {
         Ok(())
     }
 
-    /// A row that a restore left adrift is found again. It can only have gone back.
+    /// A row that a restore left adrift is found again. It can only have gone back, or back to an
+    /// attempt that was released since.
     fn found(&mut self, no: DeliveryNo, attempt: u32, rung: u16, cycle: u16) {
         let delivery = &mut self.deliveries[no.index()];
-        delivery.attempt = delivery.attempt.min(attempt.saturating_sub(1));
+        delivery.attempt = attempt.saturating_sub(1).min(delivery.attempt + 1);
         delivery.cycle = delivery.cycle.min(cycle);
         let before = rung.saturating_sub(1);
         delivery.rung = before;
@@ -142,6 +144,7 @@ impl Sending {
             phase: Phase::Idle,
             attempt,
             start_by: line.at + terms.profile.start_limit_ms,
+            slot_until: line.at + terms.profile.lease_ms(),
             lease: after(terms.profile.lease_ms()),
             was: delivery.due,
             ..Claim::default()
@@ -211,7 +214,13 @@ impl Sending {
         Ok(())
     }
 
-    pub(super) fn released(&mut self, no: DeliveryNo, fence: u32) -> Result<(), Breach> {
+    /// The delivery is due again, as it was, unless its worker stalled: that fault was its own.
+    pub(super) fn released(
+        &mut self,
+        at: Millis,
+        no: DeliveryNo,
+        fence: u32,
+    ) -> Result<(), Breach> {
         let delivery = *self.delivery(no);
         let claim = delivery.claim;
         let held = delivery.row == Row::Claimed && claim.fence == Some(fence);
@@ -225,6 +234,7 @@ impl Sending {
             "delivery {} was released after its request: the attempt is not counted",
             no.0
         );
+        let stalled = delivery.stalls != self.stalls;
         self.end_claim(no);
         let delivery = self.turn(no, Row::Open);
         delivery.attempt -= 1;
@@ -232,6 +242,9 @@ impl Sending {
         delivery.wake = Millis(0);
         delivery.due = claim.was;
         delivery.adrift = false;
+        if stalled {
+            self.due_in(no, at, 0);
+        }
         Ok(())
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Clock {
 pub(super) const DATABASE: u8 = 1;
 /// No relay is known to be up.
 pub(super) const RELAYS: u8 = 2;
+/// A worker may stand still in the middle of a transaction, with its locks.
+pub(super) const STALL: u8 = 8;
 /// The endpoint takes no deliveries.
 pub(super) const SHUT: u8 = 4;
 

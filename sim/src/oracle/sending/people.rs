@@ -125,9 +125,10 @@ impl Sending {
             EndpointLife::Deleted => Life::Deleted,
         };
         if to == Life::Disabled && matches!(line.by, Node::Relay(_) | Node::Database(_)) {
-            may_disable(terms, endpoint.may_disable, no)?;
-            endpoint.may_disable = false;
+            let reason = core::mem::take(&mut endpoint.may_disable);
+            may_disable(terms, reason || self.was_lost(terms, line.at, no), no)?;
         }
+        let endpoint = &mut self.endpoints[no.index()];
         endpoint.life = to;
         endpoint.adrift = false;
         match to {
@@ -138,6 +139,14 @@ impl Sending {
         }
         self.subscribe(no, to);
         Ok(())
+    }
+
+    /// Whether the last claim of a cycle can be found lost there, though no line says so yet.
+    fn was_lost(&self, terms: &Terms, at: Millis, no: EndpointNo) -> bool {
+        let last = terms.profile.ladder.attempts();
+        let held = |d: &Delivery| d.row == Row::Claimed && d.rung == last;
+        let lost = |d: &Delivery| d.adrift || (held(d) && d.wake <= at);
+        self.deliveries.iter().any(|delivery| delivery.endpoint == no.0 && lost(delivery))
     }
 
     /// Which events are owed to it (S12). One that is paused is subscribed. One that is disabled or

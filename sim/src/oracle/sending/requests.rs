@@ -62,7 +62,7 @@ impl Sending {
         let Some(claim) = self.claim(no, fence) else { return };
         claim.phase = Phase::InFlight;
         claim.end_by = at + terms.profile.time_limit_ms;
-        claim.slot_until = claim.end_by;
+        claim.slot_until = claim.slot_until.min(claim.end_by);
         claim.counted = held;
         (claim.stand_ins, claim.stalls) = (stand_ins, stalls);
         let delivery = &mut self.deliveries[no.index()];

@@ -5,7 +5,7 @@ use hookproof_core::Millis;
 use super::{
     super::{Danger, Terms},
     Sending,
-    clock::{DATABASE, RELAYS},
+    clock::{DATABASE, RELAYS, STALL},
     patience_ms,
     rows::{Due, Life, Phase},
 };
@@ -159,20 +159,32 @@ impl Sending {
 
 // What holds the sender back, where lateness counts.
 impl Sending {
-    /// A relay that writes a line is up.
+    /// A relay of which something committed is up, and so is its database.
     pub(super) fn hear(&mut self, terms: &Terms, line: &Line) {
+        if line.at >= self.stalled_until && self.stalled_until != Millis(0) {
+            let until = core::mem::take(&mut self.stalled_until);
+            self.clocks(|clock| clock.start(STALL, until, patience_ms(terms)));
+        }
         let Node::Relay(relay) = line.by else { return };
         let bit = bit_of(relay);
-        if (self.relays & !self.silent) & bit != 0 || is_silence(&line.fact) {
-            self.relays |= bit;
+        if self.relays & !self.silent & bit != 0 {
             return;
         }
         self.relays |= bit;
+        if !is_commit(&line.fact) {
+            self.silent |= bit;
+            return;
+        }
         self.silent &= !bit;
         self.clocks(|clock| clock.start(RELAYS, line.at, patience_ms(terms)));
     }
 
     fn falters(&mut self, terms: &Terms, line: &Line) {
+        let stall = line.fact == (Fact::Fault { family: Family::Stall });
+        if stall && matches!(line.by, Node::Relay(_)) {
+            self.stalled_until = line.at + terms.profile.lease_ms() * STALL_LEASES;
+            self.clocks(|clock| clock.stop(STALL, line.at));
+        }
         match line.fact {
             Fact::DatabaseUp { side: Side::Sender, up } if up => {
                 self.clocks(|clock| clock.start(DATABASE, line.at, patience_ms(terms)));
@@ -215,6 +227,21 @@ impl Sending {
     }
 }
 
+/// These lines say that something of a relay committed.
+fn is_commit(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::FannedOut { .. }
+            | Fact::FanOutDone { .. }
+            | Fact::Swept { .. }
+            | Fact::Claimed { .. }
+            | Fact::ClaimLost { .. }
+            | Fact::Released { .. }
+            | Fact::Settled { .. }
+            | Fact::Closed { .. }
+    )
+}
+
 /// After these lines a relay may be busy with itself until it is heard of again.
 fn is_silence(fact: &Fact) -> bool {
     match fact {
@@ -236,3 +263,6 @@ fn is_silence(fact: &Fact) -> bool {
 fn bit_of(process: u8) -> u64 {
     1 << (process % 64)
 }
+
+/// A stall lasts for at most so many leases; after longer the database ends the transaction.
+const STALL_LEASES: u64 = 10;

@@ -62,7 +62,8 @@ fn two_claims_have_two_numbers() {
 
 #[test]
 fn a_zombie_changes_nothing() {
-    let taken = due().attempt(0, 1, 1, REFUSED).pass(MINUTE).by(1).claim_lost(0, 1).claimed(0, 2, 2);
+    let taken =
+        due().attempt(0, 1, 1, REFUSED).pass(MINUTE).by(1).claim_lost(0, 1).claimed(0, 2, 2);
     taken.clone().by(0).settled(0, 1, WAITING).breaks(Promise::S5);
     taken.clone().by(0).released(0, 1).breaks(Promise::S5);
     let fenced = Fact::Fenced { delivery: DeliveryNo(0), fence: 1 };
@@ -265,6 +266,7 @@ fn what_holds_the_sender_back_is_not_a_neighbours_doing() {
     neighbours().relay(Fact::Conflicted).pass(hour).claimed(1, 1, 1).passes();
     let paused = neighbours().life(1, EndpointLife::Paused).pass(hour);
     paused.life(1, EndpointLife::Resumed).pass(900).claimed(1, 1, 1).passes();
-    let other = neighbours().by(1).restarted(1).crashed(0).pass(hour);
+    let other = neighbours().by(1).committed(1).fanned(1, 0, 2).fanned(1, 1, 3);
+    let other = other.fan_out_done(1, 2).crashed(0).pass(hour);
     other.claimed(1, 1, 1).breaks(Promise::S8);
 }

@@ -102,8 +102,7 @@ fn one_key_is_one_event_and_a_yes_means_that_it_is_durable() {
 
 #[test]
 fn a_fan_out_behind_a_poisoned_event_is_late() {
-    let stuck = tale().committed(0).pass(1_000).relay(Fact::Restarted { version: 1 });
-    let stuck = stuck.pass(2 * MINUTE);
-    stuck.clone().fanned(0, 0, 0).fan_out_done(0, 1).breaks(Promise::S8);
-    stuck.untimely().fanned(0, 0, 0).fan_out_done(0, 1).passes();
+    let stuck = due().committed(1).pass(2 * MINUTE);
+    stuck.clone().fanned(1, 0, 1).fan_out_done(1, 1).breaks(Promise::S8);
+    stuck.untimely().fanned(1, 0, 1).fan_out_done(1, 1).passes();
 }

@@ -74,9 +74,7 @@ fn running_out_is_not_a_refusal() {
 
 /// This many deliveries that are due at endpoint 0.
 fn many(deliveries: u32) -> Tale {
-    (0..deliveries).fold(tale(), |tale, n| {
-        tale.committed(n).fanned(n, 0, n).fan_out_done(n, 1)
-    })
+    (0..deliveries).fold(tale(), |tale, n| tale.committed(n).fanned(n, 0, n).fan_out_done(n, 1))
 }
 
 #[test]
@@ -101,14 +99,18 @@ fn a_request_whose_time_is_up_takes_no_slot() {
 }
 
 #[test]
+fn a_slot_whose_lease_a_jump_has_ended_is_free() {
+    let held = many(2).with(|profile| profile.slots = 1).claimed(0, 1, 1).clock(60_000);
+    held.requested(0, 1).by(1).claimed(1, 1, 1).requested(1, 1).passes();
+}
+
+#[test]
 fn an_endpoint_has_a_rate() {
     let rate = |starts: u64, every: u64| {
         let tale = many(starts as u32).with(|profile| {
             (profile.interval_ms, profile.burst, profile.slots) = (10_000, 2, 99);
         });
-        (0..starts as u32).fold(tale, |tale, n| {
-            tale.claimed(n, 1, 1).requested(n, 1).pass(every)
-        })
+        (0..starts as u32).fold(tale, |tale, n| tale.claimed(n, 1, 1).requested(n, 1).pass(every))
     };
     rate(5, 10_000).passes();
     rate(3, 5_000).passes();
