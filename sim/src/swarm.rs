@@ -22,16 +22,23 @@ use crate::{
 
 /// Draws the run of a seed.
 pub fn draw(seed: u64) -> Setup {
-    Draw { dice: Dice::new(seed ^ SWARM), asked: 0 }.setup(seed)
+    draw_for(seed, &[])
+}
+
+/// Draws the run of a seed for a hunt: the favoured families are always on, and the others less often.
+/// Favouring none is [`draw`].
+pub fn draw_for(seed: u64, favoured: &[Family]) -> Setup {
+    Draw { dice: Dice::new(seed ^ SWARM), asked: 0, favoured }.setup(seed)
 }
 
 /// Numbers drawn one after the other, each at an address of its own.
-struct Draw {
+struct Draw<'f> {
     dice: Dice,
     asked: u32,
+    favoured: &'f [Family],
 }
 
-impl Draw {
+impl Draw<'_> {
     fn below(&mut self, bound: u64) -> u64 {
         self.asked += 1;
         self.dice.below(Site::new(0, self.asked, 0, 0), bound)
@@ -43,7 +50,9 @@ impl Draw {
 
     /// Whether a family of faults is on in this run.
     fn on(&self, family: Family) -> bool {
-        self.dice.below(Site::new(1, family as u32, 0, 0), 5) < 2
+        let odds = if self.favoured.is_empty() { 2 } else { 1 };
+        self.favoured.contains(&family)
+            || self.dice.below(Site::new(1, family as u32, 0, 0), 5) < odds
     }
 
     fn setup(mut self, seed: u64) -> Setup {
@@ -170,7 +179,8 @@ impl Draw {
         self.machines(setup, &mut deeds);
         self.people(setup, &mut deeds);
         for endpoint in 0..setup.endpoints {
-            deeds.push((setup.quiet, Deed::Endpoint { endpoint, life: Life::Active }));
+            let back = Deed::Endpoint { endpoint, life: Life::Active };
+            deeds.push((setup.quiet + SECOND, back));
         }
         deeds.sort_by_key(|(at, _)| *at);
         deeds
@@ -187,10 +197,7 @@ impl Draw {
                 [Deed::Database { side, up: false }, Deed::Database { side, up: true }]
             }),
             (Family::DatabaseReadOnly, |side| {
-                [
-                    Deed::Writable { side, writable: false },
-                    Deed::Writable { side, writable: true },
-                ]
+                [Deed::Writable { side, writable: false }, Deed::Writable { side, writable: true }]
             }),
             (Family::PoolExhausted, |side| {
                 [Deed::Pool { side, free: false }, Deed::Pool { side, free: true }]
