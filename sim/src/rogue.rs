@@ -10,6 +10,7 @@ use hookproof_core::{
     model::{Kind, Operation, Order, Transition},
     outbox::{self, Delivery, Ended, Ticket},
     plan::{Put, Write},
+    profile::{OnGone, Profile},
     work::{Fault, Job},
 };
 
@@ -259,7 +260,9 @@ impl Rogue {
             Write::Purge { .. } => Some(Self::UnguardedPurge),
             Write::Event(_) => Some(Self::UnguardedEvent),
             Write::Delivery(_) => Some(Self::UnguardedDelivery),
-            Write::Alert { .. } | Write::Audit(_) | Write::Wake { .. } | Write::Handle { .. } => None,
+            Write::Alert { .. } | Write::Audit(_) | Write::Wake { .. } | Write::Handle { .. } => {
+                None
+            }
         }
     }
 
@@ -286,6 +289,16 @@ impl Rogue {
             | (Self::NoHandler, Write::Handle { .. })
             | (Self::ReplayDeduplicated, Write::Audit(_)) => true,
             _ => false,
+        }
+    }
+
+    /// The choices that a wrong sender runs instead of those that it declares.
+    pub fn misconfigures(self, declared: &Profile) -> Option<Profile> {
+        let wrong = declared.clone();
+        match self {
+            Self::RefusalIsFinal => Some(Profile { on_gone: OnGone::Fail, ..wrong }),
+            Self::ObeysAnyRetryAfter => Some(Profile { retry_after_max_ms: u64::MAX / 4, ..wrong }),
+            _ => None,
         }
     }
 
@@ -366,9 +379,11 @@ impl Rogue {
             {
                 Delivery { stand: Stand::Pending { wake }, rung: 0, cycle: row.cycle + 1, ..row }
             }
-            (Self::ResendSwallowed, Stand::Acknowledged | Stand::Failed(_), Stand::Pending { .. }) => {
-                Delivery { rev: row.rev, ..was }
-            }
+            (
+                Self::ResendSwallowed,
+                Stand::Acknowledged | Stand::Failed(_),
+                Stand::Pending { .. },
+            ) => Delivery { rev: row.rev, ..was },
             _ => row,
         }
     }
@@ -416,14 +431,18 @@ impl Rogue {
     /// The operation's key as a wrong declaration makes it.
     pub fn misbooks(self, operation: Operation, row: &Receipt) -> Operation {
         match self {
-            Self::OperationByDelivery => Operation { occurrence: 1_000 + row.id.0 as u64, ..operation },
+            Self::OperationByDelivery => {
+                Operation { occurrence: 1_000 + row.id.0 as u64, ..operation }
+            }
             Self::OperationByEventType => {
                 let kind = row.proposal.map_or(0, |proposal| proposal.event.0);
                 Operation { transition: Transition(100 + kind), ..operation }
             }
             Self::NoOccurrence => Operation { occurrence: 0, ..operation },
             // A wrong replay does not ask at all.
-            Self::ReplaySkipsGuard if row.applied => Operation { occurrence: u64::MAX, ..operation },
+            Self::ReplaySkipsGuard if row.applied => {
+                Operation { occurrence: u64::MAX, ..operation }
+            }
             _ => operation,
         }
     }
@@ -457,8 +476,12 @@ impl Rogue {
         let early = matches!(put.row.stand, inbox::Stand::Deferred { .. });
         let late = matches!(put.row.stand, inbox::Stand::Done(inbox::End::Overtaken));
         let hits = match self {
-            Self::AppliesInArrivalOrder => early && put.row.fence > 0 && model.order() == Order::Graph,
-            Self::LastWriteWins => late && model.order() != Order::Graph && model.kind() == Kind::Latest,
+            Self::AppliesInArrivalOrder => {
+                early && put.row.fence > 0 && model.order() == Order::Graph
+            }
+            Self::LastWriteWins => {
+                late && model.order() != Order::Graph && model.kind() == Kind::Latest
+            }
             Self::RefetchOverwrites => late && model.order() == Order::Instant,
             _ => false,
         };
@@ -492,6 +515,7 @@ impl Rogue {
     pub fn misreads(self, ended: Ended, outcome: Outcome) -> Ended {
         match (self, outcome) {
             (Self::MarksSentOn500, Outcome::Refused { .. }) => Ended::Acknowledged,
+            (Self::RefusalIsFinal, Outcome::Refused { status: 400..=499, .. }) => Ended::Gone,
             _ => ended,
         }
     }

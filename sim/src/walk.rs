@@ -48,7 +48,9 @@ pub fn walk_with(
 ) -> Walk {
     lines.clear();
     let dice = Dice::new(setup.seed);
-    let mut ctx = Ctx { setup, rogue, dice, lines, handler };
+    let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
+    let profile = wrong.as_ref().unwrap_or(&setup.terms.profile);
+    let mut ctx = Ctx { setup, profile, rogue, dice, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
     let mut walker =
@@ -258,7 +260,7 @@ impl Walker {
 
     fn opening(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Option<Millis> {
         let db = self.world.db(World::side(process, ctx.setup));
-        let opening = db.next_opening(db.now(self.world.now), &ctx.setup.terms.profile)?;
+        let opening = db.next_opening(db.now(self.world.now), ctx.profile)?;
         Some(db.true_time(opening))
     }
 
@@ -274,6 +276,7 @@ impl Walker {
             && let Some(event) = self.due_event(now, ctx)
         {
             let tries = self.tries(EVENT, event);
+            self.world.cursor = self.world.cursor.max(event.0 as u32 + 1);
             self.world.look_at_event(process, event, tries, ctx);
             return true;
         }
@@ -294,8 +297,9 @@ impl Walker {
         if ctx.rogue.is_some_and(Rogue::takes_the_oldest) {
             return db.oldest_unsent(now);
         }
-        let profile = &ctx.setup.terms.profile;
-        let shut = shut_lanes(db, now, profile);
+        let profile = ctx.profile;
+        let unlimited = ctx.is(Rogue::NoLimitAfterOutage);
+        let shut = if unlimited { 0 } else { shut_lanes(db, now, profile) };
         let open = |row: &&Delivery| {
             let used_up = row.rung >= profile.ladder.attempts();
             (used_up || shut & (1 << row.endpoint.0) == 0)

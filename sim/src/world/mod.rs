@@ -19,6 +19,7 @@ use hookproof_core::{
     model::{Entity, State},
     outbox::{Attempt, Delivery, Ended, Event, Request, Subject, Ticket},
     plan::{About as RowAbout, Outcome, Plan, Uncommitted, Write},
+    profile::Profile,
     work::{Fault, Fetched, Job},
 };
 
@@ -77,6 +78,8 @@ pub struct Process {
     pub up: bool,
     /// When it next looks for due rows, at the earliest.
     pub ready: Millis,
+    /// Until when it stands still, whatever happens.
+    pub asleep: Millis,
     /// How often in a row it found nothing to take.
     pub idle: u8,
     /// Which version of the software it runs.
@@ -291,6 +294,8 @@ pub enum Twist {
 pub struct Ctx<'a> {
     /// The run.
     pub setup: &'a Setup,
+    /// The sender's choices as it runs them; a wrong one runs others than it declares.
+    pub profile: &'a Profile,
     /// The wrong line, if one is switched on.
     pub rogue: Option<Rogue>,
     /// The dice.
@@ -313,7 +318,8 @@ impl World {
     pub fn new(setup: &Setup) -> Self {
         let (events, deliveries) = (setup.events.len(), setup.deliveries() as usize);
         let entities = setup.terms.model_of.len();
-        let process = Process { up: true, ready: Millis(0), idle: 0, version: 1 };
+        let process =
+            Process { up: true, ready: Millis(0), asleep: Millis(0), idle: 0, version: 1 };
         let unknown = Fetched { state: State(0), version: 0 };
         let mut world = Self {
             now: Millis(0),
@@ -497,7 +503,7 @@ impl World {
             let writes = tampered.as_deref().unwrap_or(writes);
             let was = self.entity_before(writes);
             let disabled = self.disabled_by(side, by, writes);
-            if rogue == Some(Rogue::RelaxedDurability) {
+            if rogue == Some(Rogue::RelaxedDurability) && side == Side::Receiver {
                 self.lag_behind(side, ctx);
             }
             woken.extend(self.wakes(writes, rogue));
@@ -641,7 +647,7 @@ impl World {
     pub(crate) fn kick(&mut self) {
         let now = self.now;
         for process in &mut self.processes {
-            process.ready = process.ready.min(now + WAKE_HINT_MS);
+            process.ready = process.ready.min(now + WAKE_HINT_MS).max(process.asleep);
             process.idle = 0;
         }
     }

@@ -173,7 +173,7 @@ impl World {
         let Some(row) = db.delivery(id).copied() else { return };
         let endpoint = db.endpoints[index(row.endpoint)];
         let by = Person(1);
-        let plan = row.resend(&endpoint, Id(1), now, &ctx.setup.terms.profile);
+        let plan = row.resend(&endpoint, Id(1), now, ctx.profile);
         let answer = match plan {
             Ok(plan) => {
                 let done =

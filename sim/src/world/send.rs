@@ -237,7 +237,7 @@ impl World {
         ctx: &mut Ctx<'_>,
     ) {
         let side = Self::side(owner, ctx.setup);
-        let profile = profile(side, ctx);
+        let profile = ctx.profile;
         let roll = ctx.dice.roll(Site::new(0x80, row.id.0 as u32, row.fence, side as u32));
         let wide;
         let lane = if ctx.is(Rogue::NoLimitAfterOutage) {
@@ -275,7 +275,7 @@ impl World {
         let side = Self::side(owner, ctx.setup);
         let late = ctx.is(Rogue::ClaimsMoreThanItCanDial);
         let elapsed = if late { 0 } else { self.now.since(claimed) };
-        let request = match attempt.start(elapsed, profile(side, ctx)) {
+        let request = match attempt.start(elapsed, ctx.profile) {
             Ok(request) => request,
             Err(attempt) => {
                 self.then(owner, ctx.setup.lags.disk_ms, Step::Release { attempt }, ctx);
@@ -291,7 +291,7 @@ impl World {
             self.requested(owner, &parcel, ctx);
         }
         self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
-        let limit = profile(side, ctx).time_limit_ms;
+        let limit = ctx.profile.time_limit_ms;
         let limit = if ctx.is(Rogue::NoTotalDeadline) { limit * 20 } else { limit };
         let at = self.now + limit;
         self.tasks.push(Task { at, owner, tries: 0, step: Step::Await { request } });
@@ -406,8 +406,7 @@ impl World {
         let roll = ctx.dice.roll(Site::new(0x81, row.id.0 as u32, ticket.fence, side as u32));
         let row = ctx.rogue.map_or(*row, |rogue| rogue.refences(*row, ticket, ended));
         let delivery = DeliveryNo(ticket.delivery.0 as u32);
-        let Some(plan) = request.settle(&row, endpoint, ended, now, roll, profile(side, ctx))
-        else {
+        let Some(plan) = request.settle(&row, endpoint, ended, now, roll, ctx.profile) else {
             if side == Side::Sender {
                 self.say(ctx, node, Fact::Fenced { delivery, fence: ticket.fence });
             }
@@ -513,14 +512,10 @@ impl World {
 
     fn stall(&mut self, owner: ProcessNo, ms: u64) {
         if let Some(process) = self.processes.get_mut(usize::from(owner)) {
-            process.ready = self.now + ms;
+            process.asleep = self.now + ms;
+            process.ready = process.ready.max(process.asleep);
         }
     }
-}
-
-/// The declared choices of the side that sends.
-pub(super) fn profile<'a>(_side: Side, ctx: &Ctx<'a>) -> &'a Profile {
-    &ctx.setup.terms.profile
 }
 
 /// The bytes of an event, as a number; the three above it are for bytes that differ.
