@@ -29,6 +29,7 @@
 extern crate alloc;
 
 pub mod endpoint;
+pub mod handler;
 pub mod inbox;
 pub mod ladder;
 pub mod ladders;

@@ -3,6 +3,10 @@
 //! What is drawn here is drawn outside the run's own dice, by [`Dice`] of another seed: switching a
 //! family off changes nothing else (swarm testing, Groce et al. 2012).
 
+mod cast;
+
+pub use self::cast::Cast;
+
 use hookproof_core::{
     Id, Millis,
     endpoint::Life,
@@ -15,7 +19,6 @@ use hookproof_core::{
 use crate::{
     dice::{Dice, Site},
     history::{Family, Side},
-    models::{self, ModelNo},
     oracle::Terms,
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
 };
@@ -28,14 +31,20 @@ pub fn draw(seed: u64) -> Setup {
 /// Draws the run of a seed for a hunt: the favoured families are always on, and the others less often.
 /// Favouring none is [`draw`].
 pub fn draw_for(seed: u64, favoured: &[Family]) -> Setup {
-    Draw { dice: Dice::new(seed ^ SWARM), asked: 0, favoured }.setup(seed)
+    Draw { dice: Dice::new(seed ^ SWARM), asked: 0, favoured, cast: Cast::BuiltIn }.setup(seed)
+}
+
+/// Draws the run of a seed that is about the entities of somebody else.
+pub fn draw_own(seed: u64, cast: Cast<'_>) -> Setup {
+    Draw { dice: Dice::new(seed ^ SWARM), asked: 0, favoured: &[], cast }.setup(seed)
 }
 
 /// Numbers drawn one after the other, each at an address of its own.
-struct Draw<'f> {
+struct Draw<'a> {
     dice: Dice,
     asked: u32,
-    favoured: &'f [Family],
+    favoured: &'a [Family],
+    cast: Cast<'a>,
 }
 
 impl Draw<'_> {
@@ -57,16 +66,20 @@ impl Draw<'_> {
 
     fn setup(mut self, seed: u64) -> Setup {
         let pace = self.pace();
-        let endpoints = if self.on(Family::TwoEndpoints) { 2 + self.below(2) as u32 } else { 1 };
+        let endpoints = match self.cast {
+            Cast::BuiltIn if self.on(Family::TwoEndpoints) => 2 + self.below(2) as u32,
+            Cast::BuiltIn => 1,
+            Cast::Own { endpoints, .. } => endpoints,
+        };
         let entities = 1 + self.below(3) as usize;
-        let model_of: Vec<u8> = (0..entities).map(|_| self.below(models::COUNT) as u8).collect();
+        let model_of: Vec<u8> = (0..entities).map(|_| self.below(self.cast.types()) as u8).collect();
         let events = self.events(&model_of, &pace);
         let span = events.last().map_or(Millis(0), |event| event.at);
         let quiet = span + pace.storm_ms;
         let terms = Terms {
             profile: pace.profile,
             inbox: pace.inbox,
-            models: models::all(),
+            models: self.cast.models(),
             model_of,
             poll_ms: POLL_MS,
             skew_ms: SKEW_MS,
@@ -120,8 +133,7 @@ impl Draw<'_> {
     fn events(&mut self, model_of: &[u8], pace: &Pace) -> Vec<Planned> {
         let mut events = Vec::new();
         for (entity, &model) in (0..).zip(model_of) {
-            let stories = models::stories(ModelNo(model));
-            let story = stories[self.below(stories.len() as u64) as usize];
+            let story = self.cast.story(model, |stories| self.below(stories));
             let mut at = Millis(SECOND + self.below(pace.gap_ms));
             for (n, &kind) in (1..).zip(story) {
                 at = at + self.below(pace.gap_ms);

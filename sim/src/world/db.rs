@@ -10,7 +10,7 @@ use hookproof_core::{
     profile::Profile,
 };
 
-use crate::rogue::Rogue;
+use crate::{handler::Tables, rogue::Rogue};
 
 /// The rows of one side. A row's key is its index, so a key that exists twice cannot be written down:
 /// that is the model's unique constraint.
@@ -28,6 +28,8 @@ pub struct Db {
     pub entities: Vec<Entity>,
     /// Booked operations.
     pub operations: Vec<Operation>,
+    /// The application's own rows.
+    pub tables: Tables,
     /// Alerts, and whether each was sent.
     pub alerts: Vec<(About, bool)>,
     /// When each delivery, receipt and event wakes, [`NEVER`] where it does not.
@@ -68,6 +70,7 @@ impl Db {
             receipts: vec![None; deliveries],
             entities: (0..entities).map(entity).collect(),
             operations: Vec::new(),
+            tables: Tables::default(),
             alerts: Vec::new(),
             wakes: [vec![NEVER; deliveries], vec![NEVER; deliveries], vec![NEVER; events]],
             next: [NEVER; 3],
@@ -169,7 +172,7 @@ impl Db {
         if !self.up || (!self.writable && !writes.is_empty()) {
             return Outcome::RolledBack;
         }
-        if !writes.iter().all(|write| self.holds(write, rogue)) {
+        if !self.guards_hold(writes, rogue) {
             return Outcome::Conflict;
         }
         for write in writes {
@@ -177,6 +180,11 @@ impl Db {
         }
         self.refresh();
         Outcome::Committed
+    }
+
+    /// Whether every guard of a transaction holds.
+    pub(crate) fn guards_hold(&self, writes: &[Write], rogue: Option<Rogue>) -> bool {
+        writes.iter().all(|write| self.holds(write, rogue))
     }
 
     fn holds(&self, write: &Write, rogue: Option<Rogue>) -> bool {

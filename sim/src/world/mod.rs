@@ -8,6 +8,7 @@
 pub mod db;
 mod faults;
 mod operate;
+mod own;
 mod receive;
 mod send;
 mod work;
@@ -605,10 +606,17 @@ impl World {
                         self.say(ctx, by, Fact::Alerted { about });
                     }
                 }
-                Write::Handle { receipt, operation } if !ctx.handler.speaks() => {
+                Write::Handle { receipt, operation } => {
                     let by_receipt = Cause::Receipt(ReceiptNo(receipt.0 as u32));
-                    let operation = (*operation).into();
-                    self.say(ctx, by, Fact::Effect { operation, by: by_receipt });
+                    if !ctx.handler.speaks() {
+                        let operation = (*operation).into();
+                        self.say(ctx, by, Fact::Effect { operation, by: by_receipt });
+                        continue;
+                    }
+                    for operation in ctx.handler.effects().to_vec() {
+                        let operation = operation.into();
+                        self.say(ctx, by, Fact::Effect { operation, by: by_receipt });
+                    }
                 }
                 _ => {}
             }

@@ -87,6 +87,7 @@ impl World {
         row.up = true;
         row.ready = now;
         let version = row.version;
+        ctx.handler.restarted(process);
         self.say(ctx, self.node(process, ctx), Fact::Restarted { version });
     }
 

@@ -348,7 +348,7 @@ fn reading(reading: Reading) -> history::Reading {
 }
 
 /// The idempotency key of an operation, the same each time it is asked for.
-fn key_of(operation: hookproof_core::model::Operation) -> u64 {
+pub(super) fn key_of(operation: hookproof_core::model::Operation) -> u64 {
     ((operation.entity.0 as u64) << 32)
         | (u64::from(operation.transition.0) << 16)
         | (operation.occurrence & 0xffff)

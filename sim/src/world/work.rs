@@ -8,7 +8,7 @@ use hookproof_core::{
     work::{Claim, Failed, Fault, Fetched, Ground, Job, Worked},
 };
 
-use super::{Ctx, ProcessNo, Step, Task, Twist, World, db::index};
+use super::{Ctx, ProcessNo, Step, Task, Twist, World, db::index, own::Work};
 use crate::{
     dice::Site,
     history::{EntityNo, Fact, HandlerOutcome, Node, ReceiptNo, Side, Verdict, WorkFault},
@@ -17,8 +17,8 @@ use crate::{
 };
 
 /// The rows that a decision of the work was loaded with.
-struct Loaded {
-    row: Receipt,
+pub(super) struct Loaded {
+    pub(super) row: Receipt,
     entity: Entity,
     booked: bool,
     now: Millis,
@@ -124,6 +124,9 @@ impl World {
             self.crash(owner, ctx);
             return;
         }
+        if ctx.handler.speaks() && runs_handler(&plan) {
+            return self.work_by_own(&Work { task, job, loaded, twist }, plan, ctx);
+        }
         if runs_handler(&plan) && !self.run_handler(owner, job, twist, ctx) {
             if twist == Some(Twist::Die) {
                 self.leaks(owner, job, &plan, ctx);
@@ -153,7 +156,7 @@ impl World {
         }
     }
 
-    fn conclude(
+    pub(super) fn conclude(
         &mut self,
         owner: ProcessNo,
         job: Job,
@@ -172,7 +175,7 @@ impl World {
         })
     }
 
-    fn not_worked(&mut self, task: &Task, job: Job, failure: Uncommitted, ctx: &mut Ctx<'_>) {
+    pub(super) fn not_worked(&mut self, task: &Task, job: Job, failure: Uncommitted, ctx: &mut Ctx<'_>) {
         let owner = task.owner;
         match failure {
             Uncommitted::Conflict if task.tries < CONFLICTS_MAX => {
@@ -197,12 +200,7 @@ impl World {
         twist: Option<Twist>,
         ctx: &mut Ctx<'_>,
     ) -> bool {
-        let event = ctx.setup.event_of(job.receipt().0 as u32) as usize;
-        let poison = ctx.setup.events[event].poison;
-        let poisoned = match poison {
-            POISONED => !self.repaired,
-            runs => self.failures[event] < runs,
-        };
+        let poisoned = self.is_poisoned(job.receipt(), ctx);
         let outcome = match twist {
             Some(Twist::HandlerInfrastructure) => HandlerOutcome::Infrastructure,
             Some(Twist::HandlerFails) => HandlerOutcome::Failed,
@@ -210,11 +208,26 @@ impl World {
             _ => HandlerOutcome::Done,
         };
         if outcome == HandlerOutcome::Failed {
-            self.failures[event] = self.failures[event].saturating_add(1);
+            self.fails(job.receipt(), ctx);
         }
         let receipt = ReceiptNo(job.receipt().0 as u32);
         self.say(ctx, self.node(owner, ctx), Fact::HandlerRan { receipt, outcome });
         outcome == HandlerOutcome::Done && twist != Some(Twist::Die)
+    }
+
+    /// Whether the event of a receipt cannot be applied yet.
+    pub(super) fn is_poisoned(&self, receipt: Id, ctx: &Ctx<'_>) -> bool {
+        let event = ctx.setup.event_of(receipt.0 as u32) as usize;
+        match ctx.setup.events[event].poison {
+            POISONED => !self.repaired,
+            runs => self.failures[event] < runs,
+        }
+    }
+
+    /// One more run of its handler failed.
+    pub(super) fn fails(&mut self, receipt: Id, ctx: &Ctx<'_>) {
+        let failures = &mut self.failures[ctx.setup.event_of(receipt.0 as u32) as usize];
+        *failures = failures.saturating_add(1);
     }
 
     /// What a wrong handler leaves behind although its transaction did not commit.
