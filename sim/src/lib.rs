@@ -4,6 +4,7 @@ pub mod dice;
 pub mod handler;
 pub mod history;
 pub mod models;
+pub mod named;
 pub mod oracle;
 pub mod promise;
 pub mod prove;
