@@ -28,7 +28,7 @@ use hookproof_core::Millis;
 
 use super::{
     Breach, Danger, Terms,
-    pack::{not_before, number},
+    pack::{Names, not_before, number},
     row,
 };
 use crate::{
@@ -185,20 +185,20 @@ impl Sending {
     }
 
     /// Appends what later verdicts depend on.
-    pub(super) fn pack(&self, terms: &Terms, now: Millis, key: &mut Vec<u8>) {
+    pub(super) fn pack(&self, terms: &Terms, now: Millis, names: Names<'_>, key: &mut Vec<u8>) {
         let Self { events, deliveries, endpoints, zombies, owed: _, may: _, clock, .. } = self;
         let Self { relays, silent, fan_outs, stand_ins, stalls, refuses, .. } = *self;
         let Self { open: _, flights: _, .. } = self;
         let (timely, lag_ms) = (terms.timely, lag_ms(terms));
-        let with = Packing { now, timely, lag_ms, stand_ins, stalls, clock, fan_outs };
+        let with = Packing { now, names, timely, lag_ms, stand_ins, stalls, clock, fan_outs };
         for rows in [events.len(), deliveries.len(), endpoints.len()] {
             number(key, rows as u64);
         }
         for event in events {
             event.pack(&with, key);
         }
-        for delivery in deliveries {
-            delivery.pack(&with, endpoints, key);
+        for (no, delivery) in deliveries.iter().enumerate() {
+            delivery.pack(&with, no, endpoints, key);
         }
         for endpoint in endpoints {
             endpoint.pack(&with, key);

@@ -14,7 +14,7 @@ use crate::{handler::Tables, rogue::Rogue};
 
 /// The rows of one side. A row's key is its index, so a key that exists twice cannot be written down:
 /// that is the model's unique constraint.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Db {
     /// Published events.
     pub events: Vec<Option<Event>>,
@@ -47,6 +47,24 @@ pub struct Db {
     /// Whether it takes writes.
     pub writable: bool,
 }
+
+clone_reusing!(Db {
+    events,
+    deliveries,
+    endpoints,
+    receipts,
+    entities,
+    operations,
+    tables,
+    alerts,
+    wakes,
+    next,
+    leases,
+    unsent,
+    ahead_ms,
+    up,
+    writable,
+});
 
 const NEVER: u64 = u64::MAX;
 const DELIVERY: usize = 0;

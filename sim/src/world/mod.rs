@@ -8,6 +8,7 @@
 pub mod db;
 mod faults;
 mod operate;
+pub mod pack;
 mod own;
 mod receive;
 mod send;
@@ -38,7 +39,7 @@ use db::{Db, index};
 pub use faults::crash as crash_family;
 
 /// The state of everything.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct World {
     /// True time.
     pub now: Millis,
@@ -71,6 +72,24 @@ pub struct World {
     /// Whether faults have stopped.
     pub quiet: bool,
 }
+
+clone_reusing!(World {
+    now,
+    dbs,
+    tasks,
+    processes,
+    done_outside,
+    truth,
+    failures,
+    repaired,
+    cut,
+    endpoints_down,
+    pool_free,
+    backups,
+    durable,
+    cursor,
+    quiet,
+});
 
 /// A process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
