@@ -56,6 +56,7 @@ impl World {
             Deed::Clock { side, by_ms } | Deed::Skew { side, by_ms } => self.jump(side, by_ms, ctx),
             Deed::Backup { side } => {
                 self.backups[side as usize] = Some(Box::new((self.now, self.db(side).clone())));
+                self.say(ctx, Node::Database(side), Fact::BackedUp { side });
             }
             Deed::Restore { side } => self.restore(side, ctx),
             Deed::Purge => self.purge(ctx),
