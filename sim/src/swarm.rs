@@ -72,7 +72,8 @@ impl Draw<'_> {
             Cast::Own { endpoints, .. } => endpoints,
         };
         let entities = 1 + self.below(3) as usize;
-        let model_of: Vec<u8> = (0..entities).map(|_| self.below(self.cast.types()) as u8).collect();
+        let model_of: Vec<u8> =
+            (0..entities).map(|_| self.below(self.cast.types()) as u8).collect();
         let events = self.events(&model_of, &pace);
         let span = events.last().map_or(Millis(0), |event| event.at);
         let quiet = span + pace.storm_ms;
@@ -132,11 +133,12 @@ impl Draw<'_> {
     /// Events of each entity in the order in which they happened, all entities interleaved.
     fn events(&mut self, model_of: &[u8], pace: &Pace) -> Vec<Planned> {
         let mut events = Vec::new();
+        let gap_ms = if self.on(Family::OutOfOrder) { CLOSE_MS } else { pace.gap_ms };
         for (entity, &model) in (0..).zip(model_of) {
             let story = self.cast.story(model, |stories| self.below(stories));
             let mut at = Millis(SECOND + self.below(pace.gap_ms));
             for (n, &kind) in (1..).zip(story) {
-                at = at + self.below(pace.gap_ms);
+                at = at + self.below(gap_ms);
                 events.push(self.planned(at, entity, kind, n));
             }
         }
@@ -321,7 +323,14 @@ impl Draw<'_> {
                 deeds.push((self.any_time(setup), Deed::Purge));
             }
             let keep = setup.terms.inbox.retention_ms.unwrap_or(0);
-            deeds.push((setup.quiet + keep, Deed::Purge));
+            let last = setup.quiet + keep;
+            deeds.push((last, Deed::Purge));
+            if self.on(Family::OperatorReplay) {
+                for receipt in 0..setup.deliveries() {
+                    let at = last + self.below(setup.lags.disk_ms);
+                    deeds.push((at, Deed::Replay { receipt, allowed: true }));
+                }
+            }
         }
     }
 
@@ -347,8 +356,11 @@ impl Draw<'_> {
                 deeds.push((at + lasts, back));
             }
             3 => {
-                deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
-                deeds.push((at + soon, back));
+                for _ in 0..6 {
+                    let at = self.during(setup);
+                    deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
+                    deeds.push((at + 1 + self.below(soon), back));
+                }
             }
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
         }
@@ -402,6 +414,8 @@ pub fn operation(entity: u32, transition: u16, occurrence: u64) -> Operation {
 
 /// Parts the swarm's draws from the run's dice.
 const SWARM: u64 = 0x5157_a9d3_0000_0000;
+/// How close events of one entity follow each other where they are to overtake each other.
+const CLOSE_MS: u64 = 300;
 /// How often processes look for due rows.
 const POLL_MS: u64 = SECOND;
 /// How far two clocks may be apart.

@@ -50,7 +50,9 @@ pub fn walk_with(
     let dice = Dice::new(setup.seed);
     let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
     let profile = wrong.as_ref().unwrap_or(&setup.terms.profile);
-    let mut ctx = Ctx { setup, profile, rogue, dice, lines, handler };
+    let wrong_inbox = rogue.and_then(|rogue| rogue.misconfigures_inbox(&setup.terms.inbox));
+    let inbox = wrong_inbox.as_ref().unwrap_or(&setup.terms.inbox);
+    let mut ctx = Ctx { setup, profile, inbox, rogue, dice, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
     let mut walker =

@@ -21,7 +21,7 @@ use hookproof_core::{
     model::{Entity, State},
     outbox::{Attempt, Delivery, Ended, Event, Request, Subject, Ticket},
     plan::{About as RowAbout, Outcome, Plan, Uncommitted, Write},
-    profile::Profile,
+    profile::{InboxPolicy, Profile},
     work::{Fault, Fetched, Job},
 };
 
@@ -316,6 +316,8 @@ pub struct Ctx<'a> {
     pub setup: &'a Setup,
     /// The sender's choices as it runs them; a wrong one runs others than it declares.
     pub profile: &'a Profile,
+    /// The receiver's, likewise.
+    pub inbox: &'a InboxPolicy,
     /// The wrong line, if one is switched on.
     pub rogue: Option<Rogue>,
     /// The dice.

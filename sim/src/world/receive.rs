@@ -158,6 +158,8 @@ impl World {
         }
         let now = self.db_now(Side::Receiver);
         let found = self.db(Side::Receiver).receipt(receipt_key(&parcel, ctx)).copied();
+        let digest = Digest(u128::from(parcel.body.0));
+        let found = ctx.rogue.map_or(found, |rogue| rogue.finds(found, digest));
         let step = Step::ReceiveCommit { parcel, found, now };
         self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
     }
@@ -193,7 +195,7 @@ impl World {
             digest: Digest(u128::from(parcel.body.0)),
             reading: read(&parcel, form, ctx),
         };
-        let plan = receive(found, &arrival, now, &ctx.setup.terms.inbox);
+        let plan = receive(found, &arrival, now, ctx.inbox);
         let node = self.node(owner, ctx);
         let (receipt, body) = (ReceiptNo(key.0 as u32), parcel.body);
         let received = Fact::Received {

@@ -56,7 +56,7 @@ impl World {
         twist: Option<Twist>,
         ctx: &mut Ctx<'_>,
     ) {
-        let Some(plan) = row.claim(now, &ctx.setup.terms.inbox) else { return };
+        let Some(plan) = row.claim(now, ctx.inbox) else { return };
         let node = self.node(owner, ctx);
         let receipt = ReceiptNo(row.id.0 as u32);
         let claim = self.commit(Side::Receiver, node, plan, twist, ctx, |claim, db| match claim {
@@ -114,7 +114,7 @@ impl World {
         let owner = task.owner;
         let model = model_of(&loaded.entity, ctx);
         let ground = ground(loaded, model);
-        let Some(plan) = job.work(&loaded.row, &ground, loaded.now, &ctx.setup.terms.inbox) else {
+        let Some(plan) = job.work(&loaded.row, &ground, loaded.now, ctx.inbox) else {
             return;
         };
         if twist == Some(Twist::Die) && ctx.is(Rogue::MarkThenEffect) {
@@ -127,7 +127,9 @@ impl World {
         if ctx.handler.speaks() && runs_handler(&plan) {
             return self.work_by_own(&Work { task, job, loaded, twist }, plan, ctx);
         }
-        if runs_handler(&plan) && !self.run_handler(owner, job, twist, ctx) {
+        // Guards and writes come first: a handler runs only behind locks that it holds.
+        let locked = self.db(Side::Receiver).guards_hold(plan.writes(), ctx.rogue);
+        if locked && runs_handler(&plan) && !self.run_handler(owner, job, twist, ctx) {
             if twist == Some(Twist::Die) {
                 self.leaks(owner, job, &plan, ctx);
                 self.crash(owner, ctx);
@@ -175,7 +177,13 @@ impl World {
         })
     }
 
-    pub(super) fn not_worked(&mut self, task: &Task, job: Job, failure: Uncommitted, ctx: &mut Ctx<'_>) {
+    pub(super) fn not_worked(
+        &mut self,
+        task: &Task,
+        job: Job,
+        failure: Uncommitted,
+        ctx: &mut Ctx<'_>,
+    ) {
         let owner = task.owner;
         match failure {
             Uncommitted::Conflict if task.tries < CONFLICTS_MAX => {
@@ -289,7 +297,7 @@ impl World {
             return;
         }
         let ground = ground(loaded, model_of(&loaded.entity, ctx));
-        let policy = &ctx.setup.terms.inbox;
+        let policy = ctx.inbox;
         let Some(plan) = job.fetched(&loaded.row, &ground, fetched, loaded.now, policy) else {
             return;
         };
@@ -323,7 +331,7 @@ impl World {
     ) {
         let owner = task.owner;
         let roll = ctx.dice.roll(Site::new(0x82, row.id.0 as u32, row.fence, 0));
-        let Some(plan) = job.fail(row, fault, now, roll, &ctx.setup.terms.inbox) else { return };
+        let Some(plan) = job.fail(row, fault, now, roll, ctx.inbox) else { return };
         let node = self.node(owner, ctx);
         let (receipt, fence) = (ReceiptNo(job.receipt().0 as u32), job.fence());
         let failed = self.commit(Side::Receiver, node, plan, twist, ctx, |failed, db| {
