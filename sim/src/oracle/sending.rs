@@ -212,6 +212,10 @@ impl Sending {
         if timely {
             number(key, self.set_back_ms);
             not_before(key, now, self.stalled_until);
+            number(
+                key,
+                if self.stalled_until == Millis(0) { 0 } else { now.since(self.stalled_until) },
+            );
             number(key, relays);
             number(key, silent);
             clock.pack(key);
@@ -222,13 +226,13 @@ impl Sending {
         row(&mut self.deliveries, delivery.index())
     }
 
-    /// The claim with this number: held, taken over, or the last one that is over.
-    fn claim(&mut self, delivery: DeliveryNo, fence: u32) -> Option<&mut Claim> {
+    /// The claim with this number: held, taken over and still of account, or the last one that is over.
+    fn claim(&mut self, delivery: DeliveryNo, fence: u32, now: Millis) -> Option<&mut Claim> {
         let current = &mut self.deliveries.get_mut(delivery.index())?.claim;
         if current.is(fence) {
             return Some(current);
         }
-        let mut zombies = self.zombies.iter_mut();
+        let mut zombies = self.zombies.iter_mut().filter(|zombie| zombie.matters(now));
         let found = zombies.find(|z| z.delivery == delivery.0 && z.claim.is(fence));
         let last = (current.fence == Some(fence)).then_some(current);
         found.map(|zombie| &mut zombie.claim).or(last)

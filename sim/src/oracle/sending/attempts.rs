@@ -93,7 +93,9 @@ impl Sending {
         delivery.wake = Millis(0);
     }
 
-    /// The horizon of the cycle (S6), and the start of a delivery that is due (S8, S11).
+    /// The horizon of the cycle (S6), and the start of a delivery that is due (S8). One that starts
+    /// when it would have been due anyway, though a person asked for it at once, was not pulled
+    /// forward (S11).
     fn in_time(
         &self,
         terms: &Terms,
@@ -119,10 +121,11 @@ impl Sending {
             no.0,
             now.since(horizon)
         );
-        let due = delivery.due;
-        let late_ms = now.since(due.at + patience_ms(terms) + allowed_ms(due));
+        let late_ms = |due: Due| now.since(due.at + patience_ms(terms) + allowed_ms(due));
+        let waited = delivery.pulled && late_ms(delivery.former) == 0;
+        let late_ms = late_ms(delivery.due);
         hold!(
-            late_ms == 0 || !delivery.pulled,
+            late_ms == 0 || !waited,
             S11,
             "a person asked for delivery {} at once, and it starts {late_ms} ms too late",
             no.0
@@ -151,6 +154,7 @@ impl Sending {
         };
         (delivery.attempt, delivery.rung, delivery.stalls) = (attempt, rung, stalls);
         (delivery.adrift, delivery.pulled, delivery.jumped) = (false, false, false);
+        delivery.former = Due::default();
         delivery.wake = after(wait_ms);
         if terms.timely {
             self.time(no, line.at, rung, wait_ms);
@@ -349,6 +353,7 @@ impl Sending {
         delivery.rung = 0;
         delivery.pulled = false;
         (delivery.requests, delivery.lost) = (0, 0);
-        (delivery.due, delivery.began) = (Due::default(), Due::default());
+        (delivery.due, delivery.former) = (Due::default(), Due::default());
+        delivery.began = Due::default();
     }
 }

@@ -120,7 +120,7 @@ pub(super) fn may_wait(
     );
     if claim.hurried {
         hold!(
-            wait_ms == 0,
+            wait_ms <= terms.poll_ms,
             S11,
             "a person asked for delivery {} at once, and it is to wait {wait_ms} ms",
             no.0
@@ -151,6 +151,15 @@ pub(super) fn may_fail(
         delivery.attempt,
         no.0
     );
+    let gone = phase == Phase::Gone && terms.profile.on_gone != OnGone::Climb;
+    hold!(
+        gone || delivery.rung == terms.profile.ladder.attempts(),
+        S6,
+        "delivery {} failed on rung {} of {}",
+        no.0,
+        delivery.rung,
+        terms.profile.ladder.attempts()
+    );
     hold!(
         !known || matches!(phase, Phase::Refused | Phase::Gone),
         S7,
@@ -158,18 +167,7 @@ pub(super) fn may_fail(
         delivery.attempt,
         no.0
     );
-    if phase == Phase::Gone && terms.profile.on_gone != OnGone::Climb {
-        return Ok(());
-    }
-    hold!(
-        delivery.rung == terms.profile.ladder.attempts(),
-        S6,
-        "delivery {} failed on rung {} of {}",
-        no.0,
-        delivery.rung,
-        terms.profile.ladder.attempts()
-    );
-    may_be_used_up(terms, delivery, no)
+    if gone { Ok(()) } else { may_be_used_up(terms, delivery, no) }
 }
 
 /// A used-up cycle made all its requests, but for the claims that died with their worker.

@@ -3,7 +3,7 @@
 use hookproof_core::Millis;
 
 use super::{
-    super::pack::{at_latest, not_before, number},
+    super::pack::{Names, at_latest, not_before, number},
     clock::Clock,
 };
 
@@ -73,7 +73,7 @@ pub(super) struct Delivery {
     pub(super) id: u32,
     /// Whether a restore left open where it stands.
     pub(super) adrift: bool,
-    /// Whether a person asked for its next attempt at once.
+    /// Whether a person asked for its next attempt at once, before it was due.
     pub(super) pulled: bool,
     /// Whether the database's clock jumped since its last write, and perhaps since a decision.
     pub(super) jumped: bool,
@@ -97,6 +97,8 @@ pub(super) struct Delivery {
     pub(super) claim: Claim,
     /// When it was due, where lateness counts.
     pub(super) due: Due,
+    /// When it would have been due, had nobody asked for it.
+    pub(super) former: Due,
     /// When its cycle began, where lateness counts.
     pub(super) began: Due,
     /// The delivery of the same event before it, counted from 1.
@@ -117,6 +119,8 @@ pub(super) struct Claim {
     pub(super) relay: u8,
     pub(super) phase: Phase,
     pub(super) attempt: u32,
+    /// Whether its worker died. What it had decided may still commit; it starts and learns nothing.
+    pub(super) dead: bool,
     /// Whether a person asked for the next attempt at once.
     pub(super) hurried: bool,
     /// Whether it takes one of its endpoint's slots.
@@ -147,7 +151,7 @@ pub(super) struct Claim {
 /// How far a claim has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It is over: settled, released, lost or dead.
+    /// It is over: settled, released or lost.
     #[default]
     Over,
     /// Nothing was sent.
@@ -182,8 +186,8 @@ impl Zombie {
     /// Whether it can still do anything that is not a breach in itself.
     pub(super) fn matters(&self, now: Millis) -> bool {
         match self.claim.phase {
-            Phase::InFlight => true,
-            Phase::Idle => self.claim.start_by >= now,
+            Phase::InFlight => !self.claim.dead,
+            Phase::Idle => !self.claim.dead && self.claim.start_by >= now,
             Phase::Over | Phase::Acknowledged | Phase::Refused | Phase::Gone | Phase::Unknown => {
                 false
             }
@@ -247,6 +251,7 @@ impl Life {
 /// What packing needs besides the rows.
 pub(super) struct Packing<'a> {
     pub(super) now: Millis,
+    pub(super) names: Names<'a>,
     pub(super) timely: bool,
     /// How long before its line a decision can have been made, as far as waits go.
     pub(super) lag_ms: u64,
@@ -274,7 +279,18 @@ impl Event {
 }
 
 impl Delivery {
-    pub(super) fn pack(&self, with: &Packing<'_>, endpoints: &[Endpoint], key: &mut Vec<u8>) {
+    /// Whether a resend opened a cycle of which nothing was seen.
+    pub(super) fn is_swallowed(&self) -> bool {
+        self.row == Row::Open && self.cycle > 1 && self.rung == 0
+    }
+
+    pub(super) fn pack(
+        &self,
+        with: &Packing<'_>,
+        no: usize,
+        endpoints: &[Endpoint],
+        key: &mut Vec<u8>,
+    ) {
         let Self { row, adrift, pulled, jumped, foreign, stood, stalls, .. } = *self;
         key.push(row as u8);
         if row == Row::Unborn {
@@ -289,12 +305,14 @@ impl Delivery {
         for value in [cycle, rung, requests, lost] {
             number(key, u64::from(value));
         }
-        let Self { wake, window, claim, due, began, before: _, .. } = *self;
+        let Self { wake, window, claim, due, former, began, before: _, .. } = *self;
         at_latest(key, with.now - with.lag_ms, wake);
-        at_latest(key, with.now, window);
+        if with.timely {
+            at_latest(key, with.now, window + with.lag_ms);
+        }
         let on = with.timely.then(|| &endpoints[endpoint as usize]);
-        claim.pack(with, on, key);
-        for due in [due, began] {
+        claim.pack(with, no, on, key);
+        for due in [due, former, began] {
             due.pack(with, on, key);
         }
     }
@@ -320,26 +338,38 @@ impl Claim {
         Self { fence: self.fence, ..Self::default() }
     }
 
-    fn pack(&self, with: &Packing<'_>, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        let Self { fence, relay, phase, attempt, hurried, counted, said, .. } = *self;
-        number(key, fence.map_or(0, |fence| u64::from(fence) + 1));
+    /// Each phase packs what its verdicts need and nothing else.
+    fn pack(&self, with: &Packing<'_>, delivery: usize, on: Option<&Endpoint>, key: &mut Vec<u8>) {
+        let Self { fence, relay, phase, attempt, dead, hurried, counted, said, .. } = *self;
+        number(key, fence.map_or(0, |fence| with.names.sent(delivery, fence) + 1));
         key.push(phase as u8);
         if phase == Phase::Over {
             return;
         }
-        let Self { stand_ins, stalls, start_by, end_by, slot_until, lease, .. } = *self;
-        let (stood_in, stalled) = (stand_ins != with.stand_ins, stalls != with.stalls);
-        key.push(bits([hurried, counted, said.yes, said.no, stood_in, stalled]));
-        key.push(relay);
+        let Self { stand_ins, stalls, start_by, end_by, slot_until, .. } = *self;
+        let in_flight = phase == Phase::InFlight && !dead;
+        let stood_in = in_flight && stand_ins != with.stand_ins;
+        let stalled = in_flight && stalls != with.stalls;
+        key.push(bits([dead, hurried, counted, said.yes, said.no, stood_in, stalled]));
+        key.push(with.names.relay(relay));
         number(key, u64::from(attempt));
-        let Self { next, retry_after_ms, was, .. } = *self;
-        for instant in [start_by, end_by, slot_until] {
-            at_latest(key, with.now, instant);
+        let Self { lease, next, retry_after_ms, was, .. } = *self;
+        not_before(key, with.now, lease);
+        match phase {
+            Phase::Idle | Phase::InFlight if dead => {}
+            Phase::Idle => {
+                at_latest(key, with.now, start_by);
+                at_latest(key, with.now, slot_until);
+            }
+            Phase::InFlight => {
+                at_latest(key, with.now, end_by);
+                at_latest(key, with.now, slot_until);
+            }
+            Phase::Over | Phase::Acknowledged | Phase::Refused | Phase::Gone | Phase::Unknown => {
+                not_before(key, with.now, next);
+                number(key, retry_after_ms);
+            }
         }
-        for instant in [lease, next] {
-            not_before(key, with.now, instant);
-        }
-        number(key, retry_after_ms);
         was.pack(with, on, key);
     }
 }
@@ -347,7 +377,7 @@ impl Claim {
 impl Zombie {
     pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
         number(key, u64::from(self.delivery) + 1);
-        self.claim.pack(with, None, key);
+        self.claim.pack(with, self.delivery as usize, None, key);
     }
 }
 

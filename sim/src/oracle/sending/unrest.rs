@@ -47,13 +47,13 @@ impl Sending {
         self.endanger_fan_out(danger);
         for delivery in &mut self.deliveries {
             let claim = &mut delivery.claim;
-            if claim.phase != Phase::Over && is(claim.relay) {
+            if claim.phase != Phase::Over && !claim.dead && is(claim.relay) {
                 danger.count(Promise::S2);
                 if core::mem::take(&mut claim.counted) {
                     self.endpoints[delivery.endpoint as usize].in_flight -= 1;
                     self.flights -= 1;
                 }
-                claim.phase = Phase::Over;
+                claim.dead = true;
             }
         }
         self.zombies.retain(|zombie| !is(zombie.claim.relay));

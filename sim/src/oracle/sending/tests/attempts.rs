@@ -86,6 +86,7 @@ fn no_request_starts_past_the_deadline_of_its_claim() {
     claimed.clone().pass(100).released(0, 1).requested(0, 1).breaks(Promise::S5);
     claimed.crashed(0).requested(0, 1).breaks(Promise::S5);
     due().requested(0, 1).breaks(Promise::S5);
+    due().claimed(0, 1, 1).by(1).requested(0, 1).breaks(Promise::S5);
     let taken = due().claimed(0, 1, 1).pass(MINUTE).by(1).claim_lost(0, 1).claimed(0, 2, 2);
     taken.by(0).requested(0, 1).breaks(Promise::S5);
 }
@@ -216,9 +217,9 @@ fn a_delivery_that_fails_disables_no_endpoint() {
         tale.relay(Fact::Endpoint { endpoint: EndpointNo(0), life })
     };
     disabled(due().used_up(0)).breaks(Promise::S6);
-    let disables = due().with(|profile| profile.on_exhausted = OnExhausted::Disable);
-    disabled(disables.clone().refused(0, 1, 1)).breaks(Promise::S6);
-    disabled(disables.used_up(0)).passes();
+    let strict = due().with(|profile| profile.on_exhausted = OnExhausted::Disable);
+    disabled(strict.clone().refused(0, 1, 1)).breaks(Promise::S6);
+    disabled(strict.used_up(0)).passes();
 }
 
 #[test]
