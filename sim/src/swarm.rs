@@ -356,8 +356,8 @@ impl Draw<'_> {
                 deeds.push((at + lasts, back));
             }
             3 => {
-                for _ in 0..6 {
-                    let at = self.during(setup);
+                for event in &setup.events {
+                    let at = event.at + event.takes_ms + 20 + self.below(soon);
                     deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
                     deeds.push((at + 1 + self.below(soon), back));
                 }
