@@ -15,6 +15,7 @@ macro_rules! clone_reusing {
     };
 }
 
+pub mod check;
 pub mod dice;
 pub mod handler;
 pub mod history;
@@ -29,3 +30,5 @@ pub mod swarm;
 pub mod trace;
 pub mod walk;
 pub mod world;
+
+pub use check::check;
