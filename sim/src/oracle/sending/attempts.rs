@@ -148,6 +148,7 @@ impl Sending {
             attempt,
             start_by: line.at + terms.profile.start_limit_ms,
             slot_until: line.at + terms.profile.lease_ms(),
+            astray: delivery.jumped,
             lease: after(terms.profile.lease_ms()),
             was: delivery.due,
             ..Claim::default()

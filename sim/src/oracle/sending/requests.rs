@@ -52,25 +52,27 @@ impl Sending {
             no.0,
             claim.attempt
         );
-        self.start(terms, line.at, (no, fence), held);
-        if held { self.is_gentle(terms, &delivery, no, line.at, danger) } else { Ok(()) }
+        let counts = held && !delivery.claim.astray;
+        self.start(terms, line.at, (no, fence), counts);
+        if counts { self.is_gentle(terms, &delivery, no, line.at, danger) } else { Ok(()) }
     }
 
-    /// A zombie that still may start takes no slot: its own was given to another (S14).
-    fn start(&mut self, terms: &Terms, at: Millis, (no, fence): (DeliveryNo, u32), held: bool) {
+    /// A zombie that still may start takes no slot: its own was given to another. Nor does a claim of
+    /// which the database may count the lease from another time (S14).
+    fn start(&mut self, terms: &Terms, at: Millis, (no, fence): (DeliveryNo, u32), counts: bool) {
         let (stand_ins, stalls) = (self.stand_ins, self.stalls);
         let Some(claim) = self.claim(no, fence, at) else { return };
         claim.phase = Phase::InFlight;
         claim.end_by = at + terms.profile.time_limit_ms;
         claim.slot_until = claim.slot_until.min(claim.end_by);
-        claim.counted = held;
+        claim.counted = counts;
         (claim.stand_ins, claim.stalls) = (stand_ins, stalls);
         let delivery = &mut self.deliveries[no.index()];
         delivery.requests += 1;
         let endpoint = &mut self.endpoints[delivery.endpoint as usize];
         endpoint.starts += 1;
-        endpoint.in_flight += u16::from(held);
-        self.flights += u32::from(held);
+        endpoint.in_flight += u16::from(counts);
+        self.flights += u32::from(counts);
     }
 
     /// Slots and rate of the endpoint, the request that just started included. The rate is kept when

