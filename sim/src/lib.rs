@@ -2,8 +2,8 @@
 
 /// `Clone` field by field, so that `clone_from` reuses the buffers.
 macro_rules! clone_reusing {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
-        impl Clone for $type {
+    ($type:ident $(<$life:lifetime>)? { $($field:ident),+ $(,)? }) => {
+        impl $(<$life>)? Clone for $type $(<$life>)? {
             fn clone(&self) -> Self {
                 Self { $($field: self.$field.clone()),+ }
             }
@@ -17,6 +17,7 @@ macro_rules! clone_reusing {
 
 pub mod check;
 pub mod dice;
+pub mod explore;
 pub mod handler;
 pub mod history;
 pub mod models;
