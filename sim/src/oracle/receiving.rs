@@ -2,15 +2,19 @@
 //!
 //! The monitor keeps what the receiver's database must hold if the lines are true, the requests that
 //! have not been answered, and the commit that is being read. Each file below decides some promises:
-//! `door` R3 R4 R5 R6 R19, `work` R10, `verdict` R8 R9 R13 R15, `effects` R6 R7 R14 R16, `letters`
-//! R11 R12 R16, `weather` who may be late, `ends` what only the end can decide.
+//! `door` and `answers` R3 R4 R5 R6 R19, `work` R10, `moved` R8 R15, `verdict` R8 R9 R13 R15, `commit`
+//! R9, `effects` R6 R7 R14 R16, `letters` R11 R12 R16, `weather` who may be late (R5 R9 R10 R12), and
+//! `ends` what only the end can decide.
 
+mod answers;
 mod commit;
 mod door;
 mod effects;
 mod ends;
 mod letters;
+mod moved;
 mod packed;
+mod receipt;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -27,7 +31,8 @@ use crate::{
 };
 use commit::Commit;
 use door::Door;
-use rows::{Receipt, Rows};
+use receipt::Receipt;
+use rows::Rows;
 use weather::Weather;
 
 /// What is known of this half.

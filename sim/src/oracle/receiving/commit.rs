@@ -11,7 +11,8 @@ use hookproof_core::{
 use super::{
     super::{Breach, Terms, breach},
     Now, Receiving,
-    rows::{Mark, Stand, standing},
+    receipt::{Mark, Stand},
+    rows::standing,
 };
 use crate::{
     history::{About, DeliveryNo, EntityNo, Fact, Line, Node, OperationKey, Reason, ReceiptNo},

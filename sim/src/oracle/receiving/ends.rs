@@ -5,7 +5,8 @@ use hookproof_core::model::{Entity, Order, Standing, State};
 use super::{
     super::{Breach, Terms, breach},
     Now, Receiving,
-    rows::{Booked, Mark, Receipt, Stand, model, operation},
+    receipt::{Mark, Receipt, Stand},
+    rows::{Booked, model, operation},
 };
 use crate::{
     history::{EntityNo, Reading, ReceiptNo, ReceiptStand},

@@ -3,7 +3,7 @@
 use super::{
     super::{Breach, Danger, breach, row},
     Now, Receiving,
-    rows::{Cap, Mark, Stand},
+    receipt::{Cap, Mark, Stand},
 };
 use crate::{
     history::{About, DeliveryNo, DeliveryStand, Node, Reading, Reason, ReceiptNo, Replayed},

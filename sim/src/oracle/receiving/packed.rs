@@ -9,7 +9,8 @@ use super::{
     },
     Receiving,
     commit::Commit,
-    rows::{Booked, EntityRow, Mark, OperationRow, Receipt, Rows, Stand},
+    receipt::{Mark, Receipt, Stand},
+    rows::{Booked, EntityRow, OperationRow, Rows},
     weather::patience_ms,
 };
 use crate::history::{About, Node, Reading, Reason, ReceiptNo, Side};
@@ -39,7 +40,6 @@ impl Receiving {
                 | u8::from(*backup != Rows::default()) << 5,
         );
         if let Some(patience_ms) = patience_ms {
-            key.push(u8::from(weather.set_back));
             number(key, weather.up);
             number(key, weather.stalled);
             at_latest(key, with.db, weather.grace + patience_ms);
@@ -81,8 +81,8 @@ impl Receiving {
 
 impl Rows {
     fn write(&self, with: Packing<'_>, key: &mut Vec<u8>) {
-        let receipts =
-            self.receipts.iter().rposition(Receipt::is_present).map_or(0, |last| last + 1);
+        let counts = |receipt: &Receipt| receipt.is_present() || receipt.is(Mark::Gone);
+        let receipts = self.receipts.iter().rposition(counts).map_or(0, |last| last + 1);
         number(key, receipts as u64);
         for (no, receipt) in self.receipts[..receipts].iter().enumerate() {
             receipt.write(with, no, key);

@@ -6,7 +6,7 @@ use super::{
     super::{Breach, Danger, Terms, breach, pack::NEVER},
     Now, Receiving,
     door::Sign,
-    rows::{Mark, Receipt, Stand},
+    receipt::{Mark, Receipt, Stand},
 };
 use crate::{
     history::{Fact, Family, Line, Node, ReceiptNo, Side},
@@ -27,10 +27,9 @@ pub(super) struct Weather {
     /// Its workers that are known to be up, as a set, and those of them that stand still.
     pub(super) up: u64,
     pub(super) stalled: u64,
-    /// Its database's clock was put back once. A deadline may have been decided before and written
-    /// after, so that nobody can tell any more what is late.
-    pub(super) set_back: bool,
-    /// On the database's clock: until then there was an excuse for not taking up what was due.
+    /// On the database's clock: until then there was an excuse for not taking up what was due. It never
+    /// ends once that clock was put back: a deadline may have been decided before and written after, so
+    /// nobody can tell any more what is late.
     pub(super) grace: Millis,
     /// On the database's clock: nothing is late before.
     next_check: Millis,
@@ -45,7 +44,6 @@ impl Default for Weather {
             workers_troubled: false,
             up: 0,
             stalled: 0,
-            set_back: false,
             grace: Millis(0),
             next_check: NEVER,
         }
@@ -103,7 +101,7 @@ impl Receiving {
                 danger.count(Promise::R8);
             }
             (Fact::ClockJumped { by_ms }, Node::Database(Side::Receiver)) => {
-                self.jumped(now, by_ms)
+                self.jumped(now, by_ms);
             }
             (Fact::Quiet, _) => {
                 self.weather.troubled = false;
@@ -213,7 +211,7 @@ impl Receiving {
         if by_ms >= 0 {
             return;
         }
-        self.weather.set_back = true;
+        self.weather.grace = NEVER;
         let db = self.weather.database(now.at);
         for request in &mut self.door.requests {
             request.keep = if request.keep <= now.db { Millis(0) } else { request.keep };
@@ -225,7 +223,7 @@ impl Receiving {
 
     /// Until now there was an excuse for not taking up what was due.
     pub(super) fn excuse_lateness(&mut self, now: Now<'_>) {
-        if now.terms.timely {
+        if now.terms.timely && self.weather.grace != NEVER {
             self.weather.grace = self.weather.database(now.at);
         }
     }
@@ -256,7 +254,7 @@ impl Receiving {
                 ),
             ));
         }
-        if now.db <= self.weather.next_check || self.weather.set_back {
+        if now.db <= self.weather.next_check {
             return Ok(());
         }
         let patience_ms = patience_ms(now.terms);

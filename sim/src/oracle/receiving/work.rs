@@ -3,7 +3,8 @@
 use super::{
     super::{Breach, Danger, Terms, breach},
     Now, Receiving,
-    rows::{Booked, Claim, Mark, Receipt, Stand, operation, standing},
+    receipt::{Claim, Mark, Receipt, Stand},
+    rows::{Booked, operation, standing},
 };
 use crate::{
     history::{Fact, HandlerOutcome, ReceiptNo, WorkFault},
