@@ -10,7 +10,7 @@ use hookproof_core::{
 use crate::{
     dice::{Dice, Site},
     handler::{Handle, OneEffect},
-    history::{Fact, Family, Line, Node, Side},
+    history::{Fact, Family, Line, Side},
     oracle::{Breach, Oracle},
     rogue::Rogue,
     setup::Setup,

@@ -7,7 +7,6 @@ use hookproof_core::{
     model::Order,
     outbox::{Attempt, Claim, Delivery, Ended, Event, Published, Request, Stand, publish},
     plan::Uncommitted,
-    profile::Profile,
     work::Fetched,
 };
 
