@@ -278,7 +278,7 @@ impl Sending {
 /// The longest that a delivery which is due may wait for its start, if nothing holds it (S8): one
 /// look for due rows, and one lease.
 fn patience_ms(terms: &Terms) -> u64 {
-    terms.poll_ms + terms.profile.lease_ms()
+    terms.poll_ms.saturating_add(terms.profile.lease_ms())
 }
 
 /// How long before its line a decision can have been made where lateness counts: a transaction reads

@@ -109,9 +109,10 @@ impl Sending {
         }
         let endpoint = &self.endpoints[delivery.endpoint as usize];
         let now = endpoint.clock.now(at);
-        let each_ms = patience_ms(terms) + terms.profile.interval_ms;
+        let each_ms = patience_ms(terms).saturating_add(terms.profile.interval_ms);
         let starts = |since: Due| u64::from(endpoint.starts - since.starts);
-        let allowed_ms = |since: Due| starts(since) * each_ms + self.set_back_ms;
+        let allowed_ms =
+            |since: Due| starts(since).saturating_mul(each_ms).saturating_add(self.set_back_ms);
         let began = delivery.began;
         let horizon = began.at + terms.profile.horizon_ms() + allowed_ms(began);
         hold!(

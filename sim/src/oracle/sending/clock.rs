@@ -54,13 +54,13 @@ impl Clock {
         }
         self.held &= !reason;
         if self.held == 0 {
-            self.lost_ms += at.since(self.since) + grace_ms;
+            self.grant(at.since(self.since).saturating_add(grace_ms));
         }
     }
 
     /// Sets it back once.
     pub(super) fn grant(&mut self, ms: u64) {
-        self.lost_ms += ms;
+        self.lost_ms = self.lost_ms.saturating_add(ms);
     }
 
     /// Appends what its future depends on. Instants on it are packed by [`Clock::pack_instant`].

@@ -4,6 +4,7 @@ use hookproof_core::{Millis, profile::OnGone};
 
 use super::{
     super::{Breach, Terms},
+    patience_ms,
     rows::{Delivery, Phase, Row},
 };
 use crate::history::DeliveryNo;
@@ -83,7 +84,7 @@ pub(super) fn claim_keeps_the_ladder(
         no.0
     );
     hold!(
-        wait_ms >= wait && wait_ms <= longest.max(lease_ms + terms.poll_ms),
+        wait_ms >= wait && wait_ms <= longest.max(patience_ms(terms)),
         S6,
         "the delivery {} of a dead worker would wait {wait_ms} ms instead of {wait}",
         no.0

@@ -179,7 +179,8 @@ impl Sending {
             event.got.count_ones()
         );
         let others = u64::from(fan_outs - event.fan_outs) + 1;
-        let late_ms = now.since(event.due + patience_ms(terms) * others + set_back_ms);
+        let late_ms =
+            now.since(event.due + patience_ms(terms).saturating_mul(others) + set_back_ms);
         hold!(
             !terms.timely || event.adrift || late_ms == 0,
             S8,

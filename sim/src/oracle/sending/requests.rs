@@ -108,7 +108,7 @@ impl Sending {
         if endpoint.next > at {
             danger.count(Promise::S14);
         }
-        let burst_ms = interval_ms * u64::from(terms.profile.burst.saturating_sub(1));
+        let burst_ms = interval_ms.saturating_mul(u64::from(terms.profile.burst.saturating_sub(1)));
         let early_ms = endpoint.next.since(at + burst_ms + terms.profile.start_limit_ms);
         hold!(
             early_ms == 0,
@@ -150,12 +150,16 @@ impl Sending {
         let Some(claim) = claim.filter(|claim| !claim.dead) else { return Ok(()) };
         self.endanger(terms, outcome, danger);
         match claim.phase {
-            Phase::Idle => hold!(
-                outcome == Outcome::Unknown,
-                S7,
-                "the outcome of delivery {} is known, and nothing was sent",
-                no.0
-            ),
+            Phase::Idle => {
+                hold!(
+                    outcome == Outcome::Unknown,
+                    S7,
+                    "the outcome of delivery {} is known, and nothing was sent",
+                    no.0
+                );
+                // A dial that failed is an attempt: its deadline covers the connection.
+                self.deliveries[no.index()].requests += 1;
+            }
             Phase::InFlight => {
                 ended_in_time(terms, &claim, no, line.at, outcome, claim.stalls != stalls)?;
                 self.was_said(&claim, no, outcome, claim.stand_ins != stand_ins)?;

@@ -114,6 +114,7 @@ pub(super) struct Due {
 
 /// The claim that a worker holds, or held last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, in any combination")]
 pub(super) struct Claim {
     pub(super) fence: Option<u32>,
     pub(super) relay: u8,

@@ -93,7 +93,6 @@ fn a_clone_keeps_its_buffers_and_its_key() {
     assert_eq!(copied, key(&tale));
 }
 
-
 /// Numbers that look random and are the same each time.
 struct Draw(u64);
 
@@ -125,7 +124,7 @@ impl Draw {
             19 => tale.crashed(0),
             20 => tale.answered(d, n, if self.below(2) == 0 { 200 } else { 503 }),
             21 => tale.fault(Node::Relay(0), Family::Stall),
-            22 => tale.clock([MINUTE as i64, -(MINUTE as i64)][self.below(2) as usize]),
+            22 => tale.clock([60_000, -60_000][self.below(2) as usize]),
             _ => tale.ended(),
         }
     }
@@ -190,7 +189,7 @@ fn histories_with_equal_keys_have_equal_futures() {
             merged += 1;
             for _ in 0..60 {
                 let mut lines = Tale { lines: Vec::new(), now: Millis(0), ..tale.clone() };
-                for _ in 0..1 + draw.below(5) {
+                for _ in 0..=draw.below(5) {
                     lines = draw.line(lines);
                 }
                 assert_eq!(future(&here, &lines), future(there, &lines), "{:?}", lines.lines);
