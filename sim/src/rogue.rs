@@ -284,12 +284,12 @@ impl Rogue {
 
     /// Whether the store forgets a write.
     pub fn drops(self, write: &Write) -> bool {
-        match (self, write) {
+        matches!(
+            (self, write),
             (Self::NoWake, Write::Wake { .. })
-            | (Self::NoHandler, Write::Handle { .. })
-            | (Self::ReplayDeduplicated, Write::Audit(_)) => true,
-            _ => false,
-        }
+                | (Self::NoHandler, Write::Handle { .. })
+                | (Self::ReplayDeduplicated, Write::Audit(_))
+        )
     }
 
     /// The choices that a wrong sender runs instead of those that it declares.
@@ -486,9 +486,7 @@ impl Rogue {
         let early = matches!(put.row.stand, inbox::Stand::Deferred { .. });
         let late = matches!(put.row.stand, inbox::Stand::Done(inbox::End::Overtaken));
         let hits = match self {
-            Self::AppliesInArrivalOrder => {
-                early && model.order() != Order::Instant
-            }
+            Self::AppliesInArrivalOrder => early && model.order() != Order::Instant,
             Self::LastWriteWins => {
                 late && model.order() != Order::Graph && model.kind() == Kind::Latest
             }
@@ -500,7 +498,8 @@ impl Rogue {
             return;
         }
         let stand = inbox::Stand::Done(inbox::End::Applied);
-        writes[at] = Write::Receipt(Put { row: Receipt { stand, applied: true, ..put.row }, ..put });
+        writes[at] =
+            Write::Receipt(Put { row: Receipt { stand, applied: true, ..put.row }, ..put });
         writes.retain(|write| !matches!(write, Write::HoldEntity { .. } | Write::Entity(_)));
         let row = hookproof_core::model::Entity {
             rev: entity.rev + 1,

@@ -206,7 +206,7 @@ impl Draw<'_> {
     }
 
     fn outages(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
-        let pairs: [(Family, fn(Side) -> [Deed; 2]); 3] = [
+        let pairs: [(Family, Outage); 3] = [
             (Family::DatabaseDown, |side| {
                 [Deed::Database { side, up: false }, Deed::Database { side, up: true }]
             }),
@@ -222,7 +222,7 @@ impl Draw<'_> {
                 let side = if self.one_in(2) { Side::Sender } else { Side::Receiver };
                 let from = self.during(setup);
                 let [start, end] = pair(side);
-                let lasts = 1 + self.below(self.short(setup).min(5 * MINUTE));
+                let lasts = 1 + self.below(short(setup).min(5 * MINUTE));
                 deeds.extend([(from, start), (from + lasts, end)]);
             }
         }
@@ -246,13 +246,8 @@ impl Draw<'_> {
         let from = self.during(setup);
         let [requests, responses] = legs;
         deeds.push((from, Deed::Cut { requests, responses }));
-        let lasts = 1 + self.below(self.short(setup));
+        let lasts = 1 + self.below(short(setup));
         deeds.push((from + lasts, Deed::Cut { requests: false, responses: false }));
-    }
-
-    /// The longest that an outage in between lasts.
-    fn short(&self, setup: &Setup) -> u64 {
-        setup.quiet.0 / 6 + 1
     }
 
     fn machines(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
@@ -342,7 +337,7 @@ impl Draw<'_> {
     fn endpoint_life(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
         let endpoint = self.below(u64::from(setup.endpoints)) as u32;
         let at = self.during(setup);
-        let lasts = 1 + self.below(self.short(setup));
+        let lasts = 1 + self.below(short(setup));
         let soon = 1 + self.below(40);
         let back = Deed::Endpoint { endpoint, life: Life::Active };
         match self.below(5) {
@@ -365,6 +360,14 @@ impl Draw<'_> {
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
         }
     }
+}
+
+/// The start and the end of an outage of one side.
+type Outage = fn(Side) -> [Deed; 2];
+
+/// The longest that an outage in between lasts.
+fn short(setup: &Setup) -> u64 {
+    setup.quiet.0 / 6 + 1
 }
 
 struct Pace {

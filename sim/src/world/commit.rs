@@ -157,7 +157,7 @@ impl World {
                 Write::Entity(put) => self.record_move(by, &put.row, was, ctx),
                 Write::Delivery(put) if put.was.is_none() => self.record_made(by, &put.row, ctx),
                 Write::Alert { about, reason } => {
-                    let about = self.about(*about);
+                    let about = Self::about(*about);
                     let silent = ctx.is(Rogue::NoReason);
                     let reason = if silent { Reason::None } else { (*reason).into() };
                     self.say(ctx, by, Fact::DeadLettered { about, reason });
@@ -203,7 +203,7 @@ impl World {
         self.say(ctx, by, fact);
     }
 
-    pub(super) fn about(&self, about: RowAbout) -> About {
+    pub(super) fn about(about: RowAbout) -> About {
         match about {
             RowAbout::Receipt(id) => About::Receipt(ReceiptNo(id.0 as u32)),
             RowAbout::Delivery(id) => About::Delivery(DeliveryNo(id.0 as u32)),

@@ -206,12 +206,12 @@ impl World {
             | Step::SettleCommit { .. }
             | Step::Release { .. }
             | Step::ReleaseCommit { .. }
-            | Step::Response(_) => self.send_step(task, twist, ctx),
+            | Step::Response(_) => self.send_step(&task, twist, ctx),
             Step::Request(_)
             | Step::Receive { .. }
             | Step::ReceiveCommit { .. }
             | Step::Reply { .. } => {
-                self.receive_step(task, twist, ctx);
+                self.receive_step(&task, twist, ctx);
             }
             Step::WorkClaim { .. }
             | Step::Work { .. }
@@ -220,7 +220,7 @@ impl World {
             | Step::FetchCommit { .. }
             | Step::Fail { .. }
             | Step::FailCommit { .. }
-            | Step::SendAlert { .. } => self.work_step(task, twist, ctx),
+            | Step::SendAlert { .. } => self.work_step(&task, twist, ctx),
             Step::PurgeCommit { row, now } => self.purge_commit(&row, now, ctx),
             Step::Restart { process } => self.restart(process, ctx),
         }

@@ -38,7 +38,7 @@ impl World {
             Deed::Upgrade { process } => self.upgrade(process, ctx),
             Deed::PowerLoss { side } => self.power_loss(side, ctx),
             Deed::Database { side, up } => {
-                self.turn_database(side, ctx, |world| world.db_mut(side).up = up)
+                self.turn_database(side, ctx, |world| world.db_mut(side).up = up);
             }
             Deed::Writable { side, writable } => {
                 self.turn_database(side, ctx, |world| world.db_mut(side).writable = writable);

@@ -19,12 +19,12 @@ use crate::{
 };
 
 impl World {
-    pub(super) fn receive_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+    pub(super) fn receive_step(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
         match task.step {
             Step::Request(parcel) => self.request(parcel, twist, ctx),
             Step::Receive { parcel } => self.receive(task.owner, parcel, task.tries, ctx),
             Step::ReceiveCommit { parcel, found, now } => {
-                self.receive_commit(&task, parcel, found.as_ref(), now, twist, ctx);
+                self.receive_commit(task, parcel, found.as_ref(), now, twist, ctx);
             }
             Step::Reply { parcel, status } => self.reply(task.owner, parcel, status, twist, ctx),
             _ => unreachable!("the other steps have their own rooms"),

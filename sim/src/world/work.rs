@@ -25,23 +25,23 @@ pub(super) struct Loaded {
 }
 
 impl World {
-    pub(super) fn work_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
-        let Task { owner, tries, .. } = task;
+    pub(super) fn work_step(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let Task { owner, tries, .. } = *task;
         match task.step {
             Step::WorkClaim { row, now } => self.work_claim(owner, &row, now, twist, ctx),
             Step::Work { job } => self.work(owner, job, tries, ctx),
             Step::WorkCommit { job, row, entity, booked, now } => {
                 let loaded = Loaded { row, entity, booked, now };
-                self.work_commit(&task, job, &loaded, twist, ctx);
+                self.work_commit(task, job, &loaded, twist, ctx);
             }
             Step::Fetch { job } => self.fetch(owner, job, tries, twist, ctx),
             Step::FetchCommit { job, row, entity, booked, now, fetched } => {
                 let loaded = Loaded { row, entity, booked, now };
-                self.fetch_commit(&task, job, &loaded, fetched, twist, ctx);
+                self.fetch_commit(task, job, &loaded, fetched, twist, ctx);
             }
             Step::Fail { job, fault } => self.fail(owner, job, fault, tries, ctx),
             Step::FailCommit { job, fault, row, now } => {
-                self.fail_commit(&task, job, fault, &row, now, twist, ctx);
+                self.fail_commit(task, job, fault, &row, now, twist, ctx);
             }
             Step::SendAlert { alert, side } => self.send_alert(owner, alert, side, twist, ctx),
             _ => unreachable!("the other steps have their own rooms"),
@@ -151,7 +151,7 @@ impl World {
         let worked = self.conclude(owner, job, loaded, plan, twist, ctx);
         match worked {
             Ok(Worked::Refetch) => {
-                self.then(owner, ctx.setup.lags.net_ms, Step::Fetch { job }, ctx)
+                self.again(owner, ctx.setup.lags.net_ms, task.tries, Step::Fetch { job }, ctx);
             }
             Ok(_) => {}
             Err(failure) => self.not_worked(task, job, failure, ctx),
@@ -372,7 +372,7 @@ impl World {
     ) {
         let sent = self.db(side).alerts.get(alert as usize);
         let Some(&(about, false)) = sent.filter(|_| self.reachable(side)) else { return };
-        let about = self.about(about);
+        let about = Self::about(about);
         self.say(ctx, self.node(owner, ctx), Fact::AlertSent { about });
         // It was sent; marking it so may fail, and then it is sent again.
         if self.dies(owner, twist, ctx) {
@@ -404,10 +404,10 @@ fn verdict(worked: Worked, row: &Receipt, now: Millis) -> Option<Verdict> {
     Some(match (worked, row.stand) {
         (Worked::Refetch, _) => return None,
         (Worked::Done(End::AlreadyBooked), Stand::Done(_)) => Verdict::AlreadyBooked,
-        (Worked::Done(End::Overtaken), Stand::Done(_)) => Verdict::Overtaken,
         (_, Stand::Done(End::Applied)) => Verdict::Applied,
         (_, Stand::Done(End::AlreadyBooked)) => Verdict::AlreadyBooked,
-        (_, Stand::Done(End::Overtaken)) | (_, Stand::Ignored) => Verdict::Overtaken,
+        (Worked::Done(End::Overtaken), Stand::Done(_))
+        | (_, Stand::Done(End::Overtaken) | Stand::Ignored) => Verdict::Overtaken,
         (_, Stand::InReview(reason)) => Verdict::SetAside(reason.into()),
         (_, Stand::Queued { wake } | Stand::Deferred { wake } | Stand::Retrying { wake }) => {
             Verdict::Deferred { timer_ms: wake.since(now), cap_ms: row.cap.since(now) }
