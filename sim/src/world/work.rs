@@ -403,11 +403,11 @@ fn runs_handler(plan: &Plan<Worked>) -> bool {
 fn verdict(worked: Worked, row: &Receipt, now: Millis) -> Option<Verdict> {
     Some(match (worked, row.stand) {
         (Worked::Refetch, _) => return None,
-        (Worked::Done(End::AlreadyBooked), Stand::Done(_)) => Verdict::AlreadyBooked,
-        (_, Stand::Done(End::Applied)) => Verdict::Applied,
-        (_, Stand::Done(End::AlreadyBooked)) => Verdict::AlreadyBooked,
+        (Worked::Done(End::AlreadyBooked), Stand::Done(_))
+        | (_, Stand::Done(End::AlreadyBooked)) => Verdict::AlreadyBooked,
         (Worked::Done(End::Overtaken), Stand::Done(_))
         | (_, Stand::Done(End::Overtaken) | Stand::Ignored) => Verdict::Overtaken,
+        (_, Stand::Done(End::Applied)) => Verdict::Applied,
         (_, Stand::InReview(reason)) => Verdict::SetAside(reason.into()),
         (_, Stand::Queued { wake } | Stand::Deferred { wake } | Stand::Retrying { wake }) => {
             Verdict::Deferred { timer_ms: wake.since(now), cap_ms: row.cap.since(now) }
