@@ -1,8 +1,11 @@
 //! The search: level by level, on several threads, with the way back to the beginning.
 
 use std::{
-    collections::BTreeSet,
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    collections::{BTreeSet, VecDeque},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     thread,
 };
 
@@ -17,7 +20,10 @@ use crate::{
 };
 
 /// A state of the level that is being left, with its number.
-type Place<'t> = (Id, State<'t>);
+type Place<'t> = (Id, Box<State<'t>>);
+
+/// The states of a level, in portions that a thread takes at once.
+type Level<'t> = VecDeque<Vec<Place<'t>>>;
 
 /// What the threads share.
 struct Shared<'a, 't> {
@@ -32,10 +38,10 @@ struct Shared<'a, 't> {
 /// What one thread has found, and the buffers that it keeps.
 struct Scout<'t> {
     /// The states of the next level that it was the first to reach.
-    next: Vec<Place<'t>>,
+    next: Level<'t>,
     /// Where states are taken from and given back to.
-    spare: Vec<Place<'t>>,
-    scratch: State<'t>,
+    spare: Vec<Box<State<'t>>>,
+    scratch: Box<State<'t>>,
     packer: Packer,
     actions: Vec<Action>,
     lines: Vec<Line>,
@@ -76,17 +82,14 @@ pub(super) fn search(
     scouts[0].reach(&shared, first, (Id::MAX, 0));
     let mut depth = 0;
     let exhausted = loop {
-        let level: Vec<Vec<Place<'_>>> =
-            scouts.iter_mut().map(|scout| core::mem::take(&mut scout.next)).collect();
-        if level.iter().all(Vec::is_empty) {
+        let mut level = Level::new();
+        scouts.iter_mut().for_each(|scout| level.append(&mut scout.next));
+        if level.is_empty() {
             break true;
         }
-        leave(&shared, &mut scouts, &level);
+        leave(&shared, &mut scouts, level);
         if scouts.iter().any(|scout| scout.breach.is_some()) || shared.full.load(Ordering::Relaxed) {
             break false;
-        }
-        for (scout, left) in scouts.iter_mut().zip(level) {
-            scout.spare.extend(left);
         }
         depth += u32::from(scouts.iter().any(|scout| !scout.next.is_empty()));
     };
@@ -94,15 +97,15 @@ pub(super) fn search(
 }
 
 /// Does everything that can happen in the states of a level.
-fn leave<'t>(shared: &Shared<'_, 't>, scouts: &mut [Scout<'t>], level: &[Vec<Place<'t>>]) {
-    let places: Vec<&Place<'t>> = level.iter().flatten().collect();
-    let taken = AtomicUsize::new(0);
-    if places.len() < ALONE_MAX {
-        return scouts[0].work(shared, &places, &taken);
+fn leave<'t>(shared: &Shared<'_, 't>, scouts: &mut [Scout<'t>], level: Level<'t>) {
+    let alone = scouts.len() == 1 || level.len() < ALONE_MAX;
+    let level = Mutex::new(level);
+    if alone {
+        return scouts[0].work(shared, &level);
     }
     thread::scope(|scope| {
         for scout in scouts {
-            scope.spawn(|| scout.work(shared, &places, &taken));
+            scope.spawn(|| scout.work(shared, &level));
         }
     });
 }
@@ -139,9 +142,9 @@ fn conclude(
 impl<'t> Scout<'t> {
     fn new(first: &State<'t>) -> Self {
         Self {
-            next: Vec::new(),
+            next: Level::new(),
             spare: Vec::new(),
-            scratch: first.clone(),
+            scratch: Box::new(first.clone()),
             packer: Packer::default(),
             actions: Vec::new(),
             lines: Vec::new(),
@@ -154,64 +157,73 @@ impl<'t> Scout<'t> {
         }
     }
 
-    fn work(&mut self, shared: &Shared<'_, 't>, places: &[&Place<'t>], taken: &AtomicUsize) {
+    fn work(&mut self, shared: &Shared<'_, 't>, level: &Mutex<Level<'t>>) {
         while self.breach.is_none() && !shared.full.load(Ordering::Relaxed) {
-            let from = taken.fetch_add(CHUNK, Ordering::Relaxed);
-            if from >= places.len() {
-                return;
-            }
-            for (id, state) in &places[from..places.len().min(from + CHUNK)] {
-                self.expand(shared, *id, state);
+            let portion = level.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(portion) = portion else { return };
+            for (id, state) in portion {
+                self.expand(shared, id, state);
             }
         }
     }
 
-    fn expand(&mut self, shared: &Shared<'_, 't>, id: Id, state: &State<'t>) {
+    fn expand(&mut self, shared: &Shared<'_, 't>, id: Id, mut state: Box<State<'t>>) {
         let mut actions = core::mem::take(&mut self.actions);
         state.actions(shared.run, &mut self.packer, &mut actions);
         if actions.iter().all(|action| matches!(action, Action::Act { .. })) {
-            self.end(shared, id, state);
+            self.end(shared, id, &state);
         }
-        for (code, &action) in (0..).zip(&actions) {
+        let last = actions.len().saturating_sub(1);
+        for (code, &action) in actions.iter().enumerate() {
             if self.breach.is_some() {
                 break;
             }
-            self.transitions += 1;
-            self.scratch.clone_from(state);
-            self.scratch.take(action, shared.run, &mut self.lines);
-            let judged = self.scratch.judge(&self.lines);
-            self.danger.count(&self.scratch.oracle.take_danger());
-            match judged {
-                Ok(()) => self.arrive(shared, (id, code)),
-                Err((_, breach)) => {
-                    self.breach = Some(Found { from: id, action: Some(code), breach });
-                }
+            if code == last {
+                core::mem::swap(&mut self.scratch, &mut state);
+            } else {
+                State::clone_from(&mut self.scratch, &state);
             }
+            self.take(shared, (id, code as u16), action);
         }
         self.actions = actions;
+        self.spare.push(state);
+    }
+
+    fn take(&mut self, shared: &Shared<'_, 't>, way: Parent, action: Action) {
+        self.transitions += 1;
+        self.scratch.take(action, shared.run, &mut self.lines);
+        let judged = self.scratch.judge(&self.lines);
+        self.danger.count(&self.scratch.oracle.take_danger());
+        match judged {
+            Ok(()) => self.arrive(shared, way),
+            Err((_, breach)) => {
+                self.breach = Some(Found { from: way.0, action: Some(way.1), breach });
+            }
+        }
     }
 
     /// Keeps the state in `scratch` if nobody has been there.
     fn arrive(&mut self, shared: &Shared<'_, 't>, parent: Parent) {
         self.scratch.pack(shared.run, &mut self.packer, &mut self.key);
         let Some(id) = shared.table.insert(&self.key, parent) else { return };
-        let spare = match self.spare.pop() {
-            Some((_, state)) => state,
-            None => self.scratch.clone(),
-        };
-        self.next.push((id, core::mem::replace(&mut self.scratch, spare)));
+        let spare = self.spare.pop().unwrap_or_else(|| self.scratch.clone());
+        let place = (id, core::mem::replace(&mut self.scratch, spare));
+        match self.next.back_mut() {
+            Some(portion) if portion.len() < PORTION => portion.push(place),
+            _ => self.next.push_back(vec![place]),
+        }
         shared.count(id);
     }
 
     fn reach(&mut self, shared: &Shared<'_, 't>, state: State<'t>, parent: Parent) {
-        self.scratch = state;
+        self.scratch = Box::new(state);
         self.arrive(shared, parent);
     }
 
     /// Judges an end: nothing more happens by itself.
     fn end(&mut self, shared: &Shared<'_, 't>, id: Id, state: &State<'t>) {
         self.ends += 1;
-        self.scratch.clone_from(state);
+        State::clone_from(&mut self.scratch, state);
         self.scratch.close(shared.run, &mut self.lines);
         let judged = self.scratch.judge(&self.lines);
         self.danger.count(&self.scratch.oracle.take_danger());
@@ -295,9 +307,9 @@ fn replay(shared: &Shared<'_, '_>, found: &Found) -> Counterexample {
 }
 
 /// How many states a thread takes at once.
-const CHUNK: usize = 32;
-/// A level of fewer states is not worth a second thread.
-const ALONE_MAX: usize = 256;
+const PORTION: usize = 64;
+/// A level of fewer portions is not worth a second thread.
+const ALONE_MAX: usize = 8;
 /// How often progress is told, in states.
 const PROGRESS: u64 = 1 << 16;
 /// Numbers of states stay below this.
