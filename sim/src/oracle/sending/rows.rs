@@ -2,10 +2,7 @@
 
 use hookproof_core::Millis;
 
-use super::{
-    super::pack::{Names, at_latest, not_before, number},
-    clock::Clock,
-};
+use super::clock::Clock;
 
 /// An event, as far as its fan-out goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +102,13 @@ pub(super) struct Delivery {
     pub(super) before: u32,
 }
 
+impl Delivery {
+    /// Whether a resend opened a cycle of which nothing was seen.
+    pub(super) fn is_swallowed(&self) -> bool {
+        self.row == Row::Open && self.cycle > 1 && self.rung == 0
+    }
+}
+
 /// An instant on the clock of an endpoint, with how many attempts it had started by then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Due {
@@ -150,6 +154,18 @@ pub(super) struct Claim {
     pub(super) retry_after_ms: u64,
     /// What the delivery was due as when it was claimed.
     pub(super) was: Due,
+}
+
+impl Claim {
+    /// Whether it has this number and is not over.
+    pub(super) fn is(&self, fence: u32) -> bool {
+        self.phase != Phase::Over && self.fence == Some(fence)
+    }
+
+    /// A claim whose number alone matters: the next one has another.
+    pub(super) fn over(self) -> Self {
+        Self { fence: self.fence, ..Self::default() }
+    }
 }
 
 /// How far a claim has come.
@@ -250,154 +266,4 @@ impl Life {
             Self::Unborn | Self::Active | Self::Paused | Self::Disabled => false,
         }
     }
-}
-
-/// What packing needs besides the rows.
-pub(super) struct Packing<'a> {
-    pub(super) now: Millis,
-    pub(super) names: Names<'a>,
-    pub(super) timely: bool,
-    /// How long before its line a decision can have been made, as far as waits go.
-    pub(super) lag_ms: u64,
-    pub(super) stand_ins: u32,
-    pub(super) stalls: u32,
-    pub(super) clock: &'a Clock,
-    pub(super) fan_outs: u32,
-}
-
-impl Event {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { committed, fanned, adrift, owed, may, got, due, fan_outs, last: _ } = *self;
-        key.push(bits([committed, fanned, adrift]));
-        if !committed || fanned {
-            return;
-        }
-        for endpoints in [owed, may, got] {
-            number(key, endpoints);
-        }
-        if with.timely {
-            with.clock.pack_instant(with.now, due, key);
-            number(key, u64::from(with.fan_outs - fan_outs));
-        }
-    }
-}
-
-impl Delivery {
-    /// Whether a resend opened a cycle of which nothing was seen.
-    pub(super) fn is_swallowed(&self) -> bool {
-        self.row == Row::Open && self.cycle > 1 && self.rung == 0
-    }
-
-    pub(super) fn pack(
-        &self,
-        with: &Packing<'_>,
-        no: usize,
-        endpoints: &[Endpoint],
-        key: &mut Vec<u8>,
-    ) {
-        let Self { row, adrift, pulled, jumped, foreign, stood, stalls, .. } = *self;
-        key.push(row as u8);
-        if row == Row::Unborn {
-            return;
-        }
-        let stalled = with.timely && stalls != with.stalls;
-        key.push(bits([adrift, pulled, jumped, foreign, stood, stalled]));
-        let Self { event, endpoint, id, cycle, rung, attempt, requests, lost, .. } = *self;
-        for value in [event, endpoint, id, attempt] {
-            number(key, u64::from(value));
-        }
-        for value in [cycle, rung, requests, lost] {
-            number(key, u64::from(value));
-        }
-        let Self { wake, window, claim, due, former, began, before: _, .. } = *self;
-        at_latest(key, with.now - with.lag_ms, wake);
-        if with.timely {
-            at_latest(key, with.now, window + with.lag_ms);
-        }
-        let on = with.timely.then(|| &endpoints[endpoint as usize]);
-        claim.pack(with, no, on, key);
-        for due in [due, former, began] {
-            due.pack(with, on, key);
-        }
-    }
-}
-
-impl Due {
-    fn pack(self, with: &Packing<'_>, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        if let Some(endpoint) = on {
-            endpoint.clock.pack_instant(with.now, self.at, key);
-            number(key, u64::from(endpoint.starts.wrapping_sub(self.starts)));
-        }
-    }
-}
-
-impl Claim {
-    /// Whether it has this number and is not over.
-    pub(super) fn is(&self, fence: u32) -> bool {
-        self.phase != Phase::Over && self.fence == Some(fence)
-    }
-
-    /// A claim whose number alone matters: the next one has another.
-    pub(super) fn over(self) -> Self {
-        Self { fence: self.fence, ..Self::default() }
-    }
-
-    /// Each phase packs what its verdicts need and nothing else.
-    fn pack(&self, with: &Packing<'_>, delivery: usize, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        let Self { fence, relay, phase, attempt, dead, astray, hurried, counted, said, .. } = *self;
-        number(key, fence.map_or(0, |fence| with.names.sent(delivery, fence) + 1));
-        key.push(phase as u8);
-        if phase == Phase::Over {
-            return;
-        }
-        let Self { stand_ins, stalls, start_by, end_by, slot_until, .. } = *self;
-        let in_flight = phase == Phase::InFlight && !dead;
-        let stood_in = in_flight && stand_ins != with.stand_ins;
-        let stalled = in_flight && stalls != with.stalls;
-        key.push(bits([dead, astray, hurried, counted, said.yes, said.no, stood_in, stalled]));
-        key.push(with.names.relay(relay));
-        number(key, u64::from(attempt));
-        let Self { lease, next, retry_after_ms, was, .. } = *self;
-        not_before(key, with.now, lease);
-        match phase {
-            Phase::Idle | Phase::InFlight if dead => {}
-            Phase::Idle => {
-                at_latest(key, with.now, start_by);
-                at_latest(key, with.now, slot_until);
-            }
-            Phase::InFlight => {
-                at_latest(key, with.now, end_by);
-                at_latest(key, with.now, slot_until);
-            }
-            Phase::Over | Phase::Acknowledged | Phase::Refused | Phase::Gone | Phase::Unknown => {
-                not_before(key, with.now, next);
-                number(key, retry_after_ms);
-            }
-        }
-        was.pack(with, on, key);
-    }
-}
-
-impl Zombie {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        number(key, u64::from(self.delivery) + 1);
-        self.claim.pack(with, self.delivery as usize, None, key);
-    }
-}
-
-impl Endpoint {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { life, turned, adrift, observed, may_disable, next, clock, .. } = *self;
-        key.push(life as u8);
-        key.push(bits([turned, adrift, observed, may_disable]));
-        not_before(key, with.now, next);
-        // `in_flight` is the number of its claims that are `counted`, and `starts` is in each `Due`.
-        if with.timely {
-            clock.pack(key);
-        }
-    }
-}
-
-pub(super) fn bits<const N: usize>(flags: [bool; N]) -> u8 {
-    flags.into_iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(flag))
 }
