@@ -264,8 +264,12 @@ impl World {
     }
 }
 
-/// A day of deferral looks at each receipt every five minutes.
-const LOOKS_MAX: usize = 6 * 24 * 12 * 2;
+/// An hour of deferral looks at each receipt every five minutes.
+const LOOKS_MAX: usize = 6 * 12 * 4;
+
+fn policy() -> InboxPolicy {
+    InboxPolicy { defer_cap_ms: 60 * MINUTE, ..super::policy() }
+}
 
 fn index(id: Id) -> usize {
     id.0 as usize
