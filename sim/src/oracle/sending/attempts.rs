@@ -38,6 +38,7 @@ impl Sending {
         let delivery = *self.delivery(no);
         if delivery.adrift {
             self.found(no, attempt, rung, cycle);
+            self.due_in(no, line.at, 0);
         } else {
             may_be_claimed(&delivery, no, line.at)?;
         }
