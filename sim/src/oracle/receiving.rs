@@ -137,15 +137,6 @@ impl Receiving {
             Fact::Effect { operation, by } => return self.effect(now, operation, by),
             Fact::WorkFailed { .. } => return self.work_failed(now, fact, danger),
             Fact::Woken { receipt, .. } => self.woken(now, receipt),
-            Fact::DeadLettered { about, reason } => {
-                return self.dead_lettered(now, about, reason, danger);
-            }
-            Fact::Alerted { about } => self.alerted(now, about),
-            Fact::AlertSent { about } => self.alert_sent(about),
-            Fact::Replayed { receipt, answer, .. } => {
-                return self.replayed(now, receipt, answer, danger);
-            }
-            Fact::Purged { receipt } => return self.purged(now, receipt, danger),
             Fact::BookedByHand { operation, .. } => {
                 return self.booked_by_hand(operation, danger);
             }
@@ -155,6 +146,23 @@ impl Receiving {
             Fact::Fetched { receipt, state, version, .. } => {
                 self.fetched(receipt, state, version, danger);
             }
+            _ => return self.hear(now, fact, danger),
+        }
+        Ok(())
+    }
+
+    /// Takes in what people and the world do, and the end.
+    fn hear(&mut self, now: Now<'_>, fact: &Fact, danger: &mut Danger) -> Result<(), Breach> {
+        match *fact {
+            Fact::DeadLettered { about, reason } => {
+                return self.dead_lettered(now, about, reason, danger);
+            }
+            Fact::Alerted { about } => self.alerted(now, about),
+            Fact::AlertSent { about } => self.alert_sent(about),
+            Fact::Replayed { receipt, answer, .. } => {
+                return self.replayed(now, receipt, answer, danger);
+            }
+            Fact::Purged { receipt } => return self.purged(now, receipt, danger),
             Fact::BackedUp { side: Side::Receiver } => self.backup.clone_from(&self.rows),
             Fact::Restored { side, .. } => self.restored(now, side),
             Fact::Crashed => self.crashed(now, danger),

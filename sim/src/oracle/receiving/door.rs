@@ -65,6 +65,12 @@ impl Request {
     pub(super) fn sign(&mut self, sign: Sign) {
         self.signs |= sign as u8;
     }
+
+    /// Whether an answer to one of the two could be one to the other.
+    fn is_alike(&self, other: &Self) -> bool {
+        (self.ingress, self.delivery, self.attempt)
+            == (other.ingress, other.delivery, other.attempt)
+    }
 }
 
 impl Door {
@@ -80,6 +86,19 @@ impl Door {
 
     fn of_id(&mut self, id: DeliveryId) -> impl Iterator<Item = &mut Request> {
         self.requests.iter_mut().filter(move |request| request.id == id)
+    }
+
+    /// A request finds other copies of its delivery.
+    fn meet(&mut self, request: &mut Request) {
+        for other in self.of_id(request.id) {
+            let alike = other.is_alike(request);
+            for copy in [&mut *other, &mut *request] {
+                copy.sign(Sign::Overlapped);
+                if alike {
+                    copy.sign(Sign::Twin);
+                }
+            }
+        }
     }
 
     fn insert(&mut self, request: Request) {
@@ -140,29 +159,17 @@ impl Receiving {
             late: if now.terms.timely { now.at + answer_limit_ms(profile) } else { NEVER },
         };
         let excused = self.weather.database_is_troubled();
-        let (mut overlapped, mut twin) = (false, false);
-        for other in self.door.of_id(id) {
-            other.sign(Sign::Overlapped);
-            overlapped = true;
-            let alike =
-                (other.ingress, other.delivery, other.attempt) == (ingress, delivery, attempt);
-            if alike {
-                other.sign(Sign::Twin);
-                twin = true;
-            }
-        }
         for (sign, holds) in [
             (Sign::Authentic, authentic == Authentic::Yes),
             (Sign::Known, known.receipt.is_some()),
             (Sign::Covered, known.receipt.is_some()),
-            (Sign::Overlapped, overlapped),
-            (Sign::Twin, twin),
             (Sign::Excused, excused),
         ] {
             if holds {
                 request.sign(sign);
             }
         }
+        self.door.meet(&mut request);
         self.count_arrival(&request, danger);
         self.door.insert(request);
     }
@@ -191,6 +198,7 @@ impl Receiving {
         let Fact::Received { receipt: number, id, body, reading, .. } = *fact else {
             return Ok(());
         };
+        self.weather.troubled = false;
         if let Some(first) = self.rows.known(id).receipt {
             self.replaced(first, id)?;
         }

@@ -218,6 +218,11 @@ impl Scene<'_> {
             R13,
             "receipt {no} was marked applied, and its operation had been booked by somebody else"
         );
+        self.applied_in_its_turn()
+    }
+
+    fn applied_in_its_turn(&self) -> Result<(), Breach> {
+        let no = self.no;
         match self.standing {
             Standing::Due(_) => Ok(()),
             Standing::Late => {

@@ -20,7 +20,8 @@ pub(super) struct Weather {
     ahead_ms: i64,
     /// Its database does not answer.
     pub(super) down: bool,
-    /// A database took no writes, or a pool had no room. No line says whose, or when that ended.
+    /// A database took no writes, or a pool had no room. No line says whose, or when that ended; so it
+    /// has where the door stores a receipt.
     pub(super) troubled: bool,
     /// A worker of it crashed or stalled. For dangers alone.
     workers_troubled: bool,

@@ -166,3 +166,12 @@ fn r19_other_bytes_under_a_known_id_are_recorded_or_caught() {
     other().answers(PAID, 2, 200).breaks(Promise::R19);
     other().say(DOOR, differed(PAID.no)).breaks(Promise::R19);
 }
+
+#[test]
+fn an_outage_of_which_no_line_tells_the_end_is_over_when_the_door_stores_again() {
+    let exhausted = Fact::Fault { family: crate::history::Family::PoolExhausted };
+    let away = || story().delivered(PAID).say(Node::World, exhausted);
+    away().arrives(PAID, 2).answers(PAID, 2, 503).holds();
+    let back = away().delivered(CONFIRMED).arrives(PAID, 2).answers(PAID, 2, 503);
+    back.breaks(Promise::R4);
+}
