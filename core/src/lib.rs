@@ -28,8 +28,12 @@
 
 extern crate alloc;
 
+pub mod answer;
+pub mod codec;
 pub mod endpoint;
 pub mod inbox;
+pub mod instant;
+pub mod json;
 pub mod ladder;
 pub mod ladders;
 pub mod model;
