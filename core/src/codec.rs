@@ -150,8 +150,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(bytes: Vec<u8>) {
-            prop_assert_eq!(hex(to_hex(&bytes).as_bytes()).as_ref(), Some(&bytes));
-            prop_assert_eq!(base64(to_base64(&bytes).as_bytes()).as_ref(), Some(&bytes));
+            prop_assert_eq!(hex(to_hex(&bytes).as_bytes()), Some(bytes.clone()));
+            prop_assert_eq!(base64(to_base64(&bytes).as_bytes()), Some(bytes));
         }
 
         #[test]

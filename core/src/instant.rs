@@ -65,11 +65,6 @@ impl Instant {
     pub fn millis(self) -> Option<i64> {
         self.seconds.checked_mul(1_000)?.checked_add(i64::from(self.nanos / 1_000_000))
     }
-
-    /// Nanoseconds since the Unix epoch.
-    pub(crate) const fn total_nanos(self) -> i128 {
-        self.seconds as i128 * 1_000_000_000 + self.nanos as i128
-    }
 }
 
 /// A number of 1 to 19 ASCII digits that fits a signed 64-bit value, and nothing else.

@@ -40,6 +40,8 @@ pub mod model;
 pub mod outbox;
 pub mod plan;
 pub mod profile;
+#[cfg(feature = "schemes")]
+pub mod scheme;
 pub mod time;
 pub mod work;
 
