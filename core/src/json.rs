@@ -425,7 +425,7 @@ mod tests {
         ] {
             assert_eq!(Json::check(bad.as_bytes()).map(|_| ()), Err(Unreadable::NotJson), "{bad}");
         }
-        let deep = "[".repeat(DEPTH_MAX + 1) + &"]".repeat(DEPTH_MAX + 1);
+        let deep = "[".repeat(DEPTH_MAX + 2) + &"]".repeat(DEPTH_MAX + 2);
         assert!(Json::check(deep.as_bytes()).is_err());
         assert!(Json::check(b"\"\xff\"").is_err());
     }
