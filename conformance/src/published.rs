@@ -26,8 +26,8 @@ pub enum Vector {
 
 /// Reads `vectors/published.json`: every vector becomes a case or is listed.
 pub fn vectors(text: &str) -> Result<Vec<Vector>, Unreadable> {
-    let rows: Vec<Map<String, Value>> =
-        serde_json::from_str(text).map_err(|e| Unreadable(format!("not a list of vectors: {e}")))?;
+    let rows: Vec<Map<String, Value>> = serde_json::from_str(text)
+        .map_err(|e| Unreadable(format!("not a list of vectors: {e}")))?;
     rows.iter().map(vector).collect()
 }
 
@@ -105,7 +105,8 @@ fn request(row: &Map<String, Value>) -> Option<Map<String, Value>> {
 /// Headers as pairs. Where the vector changes a parameter of the signature base alone, the request
 /// that says the same is the one with the parameter changed.
 fn headers(row: &Map<String, Value>) -> Option<Value> {
-    let changed = row.get("derived").and_then(Value::as_str) == Some("signature base with created+1");
+    let changed =
+        row.get("derived").and_then(Value::as_str) == Some("signature base with created+1");
     let map = row.get("headers")?.as_object()?;
     let pairs: Option<Vec<Value>> = map
         .iter()
@@ -147,7 +148,10 @@ fn primitive(row: &Map<String, Value>) -> Option<Map<String, Value>> {
         }
         "content-digest-sha-512" => {
             input.insert("algorithm".into(), json!("content-digest"));
-            input.insert("content_digest".into(), row.get("headers")?.get("Content-Digest")?.clone());
+            input.insert(
+                "content_digest".into(),
+                row.get("headers")?.get("Content-Digest")?.clone(),
+            );
         }
         _ => return None,
     }

@@ -47,9 +47,7 @@ pub fn is_public(address: IpAddr) -> bool {
 /// Whether a cloud keeps its metadata service there: never allowed, whatever the policy says.
 pub fn is_metadata(address: IpAddr) -> bool {
     match address.to_canonical() {
-        IpAddr::V4(address) => {
-            address.is_link_local() || METADATA_V4.contains(&address.octets())
-        }
+        IpAddr::V4(address) => address.is_link_local() || METADATA_V4.contains(&address.octets()),
         IpAddr::V6(address) => {
             address.is_unicast_link_local()
                 || address == METADATA_V6
@@ -71,21 +69,24 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
     let bits = address.to_bits();
     let global = same_front(GLOBAL_UNICAST, bits, 3, 128);
-    global && !NOT_PUBLIC_V6.iter().any(|(network, prefix)| same_front(*network, bits, *prefix, 128))
+    global
+        && !NOT_PUBLIC_V6.iter().any(|(network, prefix)| same_front(*network, bits, *prefix, 128))
 }
 
 /// The IPv4 address that packets to this one end at: mapped, NAT64 (RFC 6052), 6to4, ISATAP.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0xffff) | (0, 0, 0, 0, 0xffff, 0) | (0x64, 0xff9b, 0, 0, 0, 0) => {
-            Some(v4(g, h))
-        }
+    let segments = address.segments();
+    let v4 = |at: usize| {
+        Ipv4Addr::from_bits(u32::from(segments[at]) << 16 | u32::from(segments[at + 1]))
+    };
+    match segments {
         // Compatible addresses were never public; `::` and `::1` are among them.
-        (0, 0, 0, 0, 0, 0) => Some(Ipv4Addr::LOCALHOST),
-        (0x2002, ..) => Some(v4(b, c)),
-        (_, _, _, _, 0 | 0x200, 0x5efe) => Some(v4(g, h)),
+        [0, 0, 0, 0, 0, 0, ..] => Some(Ipv4Addr::LOCALHOST),
+        [0x2002, ..] => Some(v4(1)),
+        [0, 0, 0, 0, 0, 0xffff, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, 0, 0, 0, 0, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, ..] => Some(v4(6)),
         _ => None,
     }
 }

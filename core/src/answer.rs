@@ -199,8 +199,12 @@ mod tests {
 
     #[test]
     fn a_backoff_grows_to_its_cap_and_stays_there() {
-        let backoff =
-            Backoff { base_ms: 1_000, factor_milli: 2_000, cap_ms: 3_600_000, jitter: Jitter::None };
+        let backoff = Backoff {
+            base_ms: 1_000,
+            factor_milli: 2_000,
+            cap_ms: 3_600_000,
+            jitter: Jitter::None,
+        };
         let at = |retry| backoff.bounds_ms(retry, None).0;
         assert_eq!((at(0), at(1), at(5), at(12)), (1_000, 1_000, 16_000, 2_048_000));
         assert_eq!((at(13), at(u32::MAX)), (3_600_000, 3_600_000));

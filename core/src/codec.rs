@@ -31,7 +31,7 @@ pub fn base64_into(text: &[u8], out: &mut [u8]) -> Option<usize> {
     if text.is_empty() {
         return Some(0);
     }
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return None;
     }
     let (whole, last) = text.split_at(text.len() - 4);
@@ -142,7 +142,9 @@ mod tests {
     fn base64_has_one_spelling_for_one_value() {
         assert_eq!(base64(b"AA=="), Some(alloc::vec![0]));
         assert_eq!(base64(b""), Some(Vec::new()));
-        for bad in ["AA", "AA=", "A===", "====", "AB==", "AAB=", "AA==AA==", "-_-_", "AAAA ", "AA=A"] {
+        for bad in
+            ["AA", "AA=", "A===", "====", "AB==", "AAB=", "AA==AA==", "-_-_", "AAAA ", "AA=A"]
+        {
             assert_eq!(base64(bad.as_bytes()), None, "{bad}");
         }
     }

@@ -15,7 +15,9 @@ impl core::fmt::Display for BadHeader {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::Name => "the name is no header name",
-            Self::Reserved => "the name is reserved: it frames, routes, identifies or signs the request",
+            Self::Reserved => {
+                "the name is reserved: it frames, routes, identifies or signs the request"
+            }
             Self::Value => "the value holds control or non-ASCII characters, or blanks around it",
         })
     }
@@ -116,7 +118,9 @@ mod tests {
 
     #[test]
     fn reserved_names_are_refused_in_any_case() {
-        for name in ["Host", "transfer-encoding", "Webhook-Signature", "IDEMPOTENCY-KEY", "x-WEBHOOK-id"] {
+        for name in
+            ["Host", "transfer-encoding", "Webhook-Signature", "IDEMPOTENCY-KEY", "x-WEBHOOK-id"]
+        {
             assert_eq!(custom(name, "x"), Err(BadHeader::Reserved), "{name}");
         }
     }

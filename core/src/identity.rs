@@ -84,8 +84,8 @@ impl Places {
     pub const fn standard_webhooks() -> Self {
         Self {
             id: Some(Place::Header(Text::Borrowed("webhook-id"))),
-            event_type: body("/type"),
-            time: Some((Place::Body(Text::Borrowed("/timestamp")), Unit::Rfc3339)),
+            event_type: Some(body("/type")),
+            time: Some((body("/timestamp"), Unit::Rfc3339)),
             ..Self::NOTHING
         }
     }
@@ -93,11 +93,11 @@ impl Places {
     /// Stripe: everything is in the body.
     pub const fn stripe() -> Self {
         Self {
-            id: body("/id"),
-            event_type: body("/type"),
-            resource: body("/data/object/id"),
-            time: Some((Place::Body(Text::Borrowed("/created")), Unit::Seconds)),
-            account: body("/account"),
+            id: Some(body("/id")),
+            event_type: Some(body("/type")),
+            resource: Some(body("/data/object/id")),
+            time: Some((body("/created"), Unit::Seconds)),
+            account: Some(body("/account")),
             ..Self::NOTHING
         }
     }
@@ -106,27 +106,31 @@ impl Places {
     /// the entity, which differs by event type (`/data/invoice_id`, …).
     pub const fn paymos() -> Self {
         Self {
-            id: body("/event_id"),
+            id: Some(body("/event_id")),
             id_copy: Some(Text::Borrowed("X-Webhook-Id")),
-            event_type: body("/event_type"),
-            version: body("/version"),
-            time: Some((Place::Body(Text::Borrowed("/occurred_at")), Unit::Seconds)),
+            event_type: Some(body("/event_type")),
+            version: Some(body("/version")),
+            time: Some((body("/occurred_at"), Unit::Seconds)),
             ..Self::NOTHING
         }
     }
 
     /// GitHub: the delivery id is a header that is not signed, so there is none here; derive the key.
     pub const fn github() -> Self {
-        Self { event_type: body("/action"), resource: body("/repository/id"), ..Self::NOTHING }
+        Self {
+            event_type: Some(body("/action")),
+            resource: Some(body("/repository/id")),
+            ..Self::NOTHING
+        }
     }
 
     /// Slack: the outer envelope.
     pub const fn slack() -> Self {
         Self {
-            id: body("/event_id"),
-            event_type: body("/event/type"),
-            time: Some((Place::Body(Text::Borrowed("/event_time")), Unit::Seconds)),
-            account: body("/team_id"),
+            id: Some(body("/event_id")),
+            event_type: Some(body("/event/type")),
+            time: Some((body("/event_time"), Unit::Seconds)),
+            account: Some(body("/team_id")),
             ..Self::NOTHING
         }
     }
@@ -134,8 +138,8 @@ impl Places {
     /// Shopify: ids are headers that are not signed, so there is none here; derive the key.
     pub const fn shopify() -> Self {
         Self {
-            resource: body("/admin_graphql_api_id"),
-            time: Some((Place::Body(Text::Borrowed("/updated_at")), Unit::Rfc3339)),
+            resource: Some(body("/admin_graphql_api_id")),
+            time: Some((body("/updated_at"), Unit::Rfc3339)),
             ..Self::NOTHING
         }
     }
@@ -267,8 +271,8 @@ fn moment(written: &str, unit: Unit) -> Option<Instant> {
     Instant::parse(written.as_bytes(), unit).or_else(|| instant::rfc3339(written.as_bytes()))
 }
 
-const fn body(pointer: &'static str) -> Option<Place> {
-    Some(Place::Body(Text::Borrowed(pointer)))
+const fn body(pointer: &'static str) -> Place {
+    Place::Body(Text::Borrowed(pointer))
 }
 
 /// The longest delivery id, in bytes.

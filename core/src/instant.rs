@@ -171,9 +171,8 @@ fn fraction(rest: &[u8]) -> Option<(u32, &[u8])> {
         return None;
     }
     let (digits, zone) = digits.split_at(length);
-    let nanos = (0..9).fold(0, |sum, at| {
-        sum * 10 + digits.get(at).map_or(0, |digit| u32::from(digit - b'0'))
-    });
+    let nanos = (0..9)
+        .fold(0, |sum, at| sum * 10 + digits.get(at).map_or(0, |digit| u32::from(digit - b'0')));
     Some((nanos, zone))
 }
 
@@ -197,7 +196,7 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 fn month(name: &[u8]) -> Option<i64> {
-    MONTHS.iter().position(|month| *month == name).map(|at| at as i64 + 1)
+    (1..).zip(MONTHS).find(|(_, month)| *month == name).map(|(number, _)| number)
 }
 
 /// Days since the Unix epoch of a date that exists (years 0 to 9999).

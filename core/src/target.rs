@@ -107,7 +107,7 @@ impl Target {
         };
         let target = Self { url, host, literal, port };
         if let Some(address) = target.literal {
-            target.vet_address(address, policy)?;
+            Self::vet_address(address, policy)?;
         }
         Ok(target)
     }
@@ -117,15 +117,15 @@ impl Target {
     pub fn vet(&self, answers: &[IpAddr], policy: &TargetPolicy) -> Result<Dial, Denied> {
         let dial = |address| Dial { address, port: self.port };
         if let Some(address) = self.literal {
-            return self.vet_address(address, policy).map(|()| dial(address));
+            return Self::vet_address(address, policy).map(|()| dial(address));
         }
         for answer in answers {
-            self.vet_address(*answer, policy)?;
+            Self::vet_address(*answer, policy)?;
         }
         answers.first().map(|first| dial(*first)).ok_or(Denied::Unresolved)
     }
 
-    fn vet_address(&self, address: IpAddr, policy: &TargetPolicy) -> Result<(), Denied> {
+    fn vet_address(address: IpAddr, policy: &TargetPolicy) -> Result<(), Denied> {
         let allowed = policy.networks.iter().any(|network| network.holds(address));
         if address::is_public(address) || (allowed && !address::is_metadata(address)) {
             Ok(())
@@ -244,11 +244,36 @@ mod tests {
     #[test]
     fn every_spelling_of_a_private_address_is_denied() {
         for host in [
-            "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "017700000001", "0",
-            "0.0.0.0", "10.0.0.5", "192.168.1.1", "172.31.0.1", "100.64.0.1", "169.254.169.254",
-            "[::]", "[::1]", "[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
-            "[fe80::1]", "[fd00::1]", "[ff02::1]", "%31%32%37.0.0.1", "127。0。0。1", "[::127.0.0.1]",
-            "[64:ff9b:1::1]", "[2001:db8::1]", "[fec0::1]", "168.63.129.16", "224.0.0.1", "127.0.0.1.",
+            "127.0.0.1",
+            "127.1",
+            "2130706433",
+            "0x7f.1",
+            "0177.0.0.1",
+            "017700000001",
+            "0",
+            "0.0.0.0",
+            "10.0.0.5",
+            "192.168.1.1",
+            "172.31.0.1",
+            "100.64.0.1",
+            "169.254.169.254",
+            "[::]",
+            "[::1]",
+            "[::ffff:10.0.0.1]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "[fe80::1]",
+            "[fd00::1]",
+            "[ff02::1]",
+            "%31%32%37.0.0.1",
+            "127。0。0。1",
+            "[::127.0.0.1]",
+            "[64:ff9b:1::1]",
+            "[2001:db8::1]",
+            "[fec0::1]",
+            "168.63.129.16",
+            "224.0.0.1",
+            "127.0.0.1.",
         ] {
             let denied = parse(&format!("https://{host}/"));
             assert!(matches!(denied, Err(Denied::Address(_))), "{host}: {denied:?}");
@@ -265,10 +290,20 @@ mod tests {
     #[test]
     fn a_url_that_readers_take_apart_differently_is_denied() {
         for text in [
-            "https:hooks.example.com", "https:/hooks.example.com", "https:///hooks.example.com",
-            "https:\\\\hooks.example.com", "https://hooks.example.com\\@evil", " https://a.example/",
-            "https://a.example/\n", "https://a.ex\tample/", "//hooks.example.com/in", "hooks.example.com",
-            "https://", "https://?x", "https://a..example/", "http://[fe80::1%25eth0]/",
+            "https:hooks.example.com",
+            "https:/hooks.example.com",
+            "https:///hooks.example.com",
+            "https:\\\\hooks.example.com",
+            "https://hooks.example.com\\@evil",
+            " https://a.example/",
+            "https://a.example/\n",
+            "https://a.ex\tample/",
+            "//hooks.example.com/in",
+            "hooks.example.com",
+            "https://",
+            "https://?x",
+            "https://a..example/",
+            "http://[fe80::1%25eth0]/",
         ] {
             assert!(parse(text).is_err(), "{text:?}");
         }
@@ -293,7 +328,9 @@ mod tests {
 
     #[test]
     fn names_of_this_network_are_denied_with_and_without_their_dot() {
-        for name in ["localhost", "LOCALHOST.", "a.localhost", "svc.internal.", "printer", "x.local"] {
+        for name in
+            ["localhost", "LOCALHOST.", "a.localhost", "svc.internal.", "printer", "x.local"]
+        {
             assert_eq!(parse(&format!("https://{name}/")), Err(Denied::Name), "{name}");
         }
         assert!(parse("https://internal.example.com/").is_ok());
@@ -308,7 +345,10 @@ mod tests {
         assert!(vet(&["93.184.216.34", "10.0.0.5"]).is_err());
         assert!(vet(&["::ffff:169.254.169.254"]).is_err());
         assert_eq!(vet(&[]), Err(Denied::Unresolved));
-        assert_eq!(vet(&["93.184.216.34", "1.1.1.1"]).unwrap().address().to_string(), "93.184.216.34");
+        assert_eq!(
+            vet(&["93.184.216.34", "1.1.1.1"]).unwrap().address().to_string(),
+            "93.184.216.34"
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn one(name: &str, value: Value) -> Map<String, Value> {
 }
 
 /// A tolerance as a configuration writes it.
-pub(super) fn tolerance(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn tolerance(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let text = match fields.any("tolerance_s") {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) => number.to_string(),
@@ -29,7 +29,7 @@ pub(super) fn tolerance(fields: Fields<'_>, _: &Profile) -> Outcome {
 }
 
 /// A timestamp in its unit.
-pub(super) fn timestamp(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn timestamp(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let value = needed("value", fields.text("value")?)?;
     let unit = fields.text("unit")?.unwrap_or("s");
     fields.done()?;
@@ -41,7 +41,7 @@ pub(super) fn timestamp(fields: Fields<'_>, _: &Profile) -> Outcome {
 }
 
 /// A `Retry-After` header.
-pub(super) fn retry_after(fields: Fields<'_>, profile: &Profile) -> Outcome {
+pub(super) fn retry_after(fields: &Fields<'_>, profile: &Profile) -> Outcome {
     let single = fields.text("value")?;
     let values = fields.texts("values")?.unwrap_or_default();
     let now = fields.integer("now")?.unwrap_or(0);
@@ -60,7 +60,7 @@ fn bytes(text: &str) -> Vec<u8> {
 }
 
 /// The bounds of a growing wait.
-pub(super) fn backoff(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn backoff(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let jitter = match fields.text("jitter")?.unwrap_or("none") {
         "none" => Jitter::None,
         "full" => Jitter::Full,
@@ -98,7 +98,7 @@ fn thousandths(factor: &Value) -> Result<u64, Unreadable> {
 }
 
 /// A published ladder.
-pub(super) fn ladder(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn ladder(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let name = match fields.text("ladder")? {
         Some(name) => name,
         None => needed("ladder", fields.text("provider")?)?,
@@ -116,7 +116,7 @@ pub(super) fn ladder(fields: Fields<'_>, _: &Profile) -> Outcome {
 }
 
 /// What an answer does to the delivery.
-pub(super) fn classify(fields: Fields<'_>, profile: &Profile) -> Outcome {
+pub(super) fn classify(fields: &Fields<'_>, profile: &Profile) -> Outcome {
     let status = fields.unsigned("status")?;
     let error = fields.text("error")?;
     let asked = fields.any("retry_after").map(|value| match value {
@@ -138,7 +138,7 @@ pub(super) fn classify(fields: Fields<'_>, profile: &Profile) -> Outcome {
     };
     let mut got = one("outcome", json!(outcome));
     let cap = profile.retry_after_max_ms / 1_000;
-    let lines = asked.iter().map(|asked| asked.as_bytes());
+    let lines = asked.iter().map(String::as_bytes);
     if let Some(wait) = answer::retry_after(lines, 0, cap) {
         got.insert("min_delay_s".into(), json!(wait));
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Fields, Unreadable};
 
 /// Keeps a body as a store does, and takes out what would be sent.
-pub(super) fn preserve(fields: Fields<'_>, _: &Profile) -> Result<Map<String, Value>, Unreadable> {
+pub(super) fn preserve(fields: &Fields<'_>, _: &Profile) -> Result<Map<String, Value>, Unreadable> {
     let received = fields.bytes("body_b64")?.unwrap_or_default();
     fields.done()?;
     let payload = Payload::of(received.clone());

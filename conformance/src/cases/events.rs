@@ -4,7 +4,9 @@ use hookproof_core::{
     Id,
     identity::is_id,
     instant,
-    model::{Early, Entity, EventType, Kind, Model, Order, Proposal, Rule, Standing, State, States},
+    model::{
+        Early, Entity, EventType, Kind, Model, Order, Proposal, Rule, Standing, State, States,
+    },
     profile::Profile,
 };
 use serde_json::{Map, Value, json};
@@ -17,7 +19,7 @@ type Outcome = Result<Map<String, Value>, Unreadable>;
 /// no part, nor does the time between them. Where the id is no delivery id (absent, or one that names
 /// a subscription while object or part differ) the key is derived, and two arrivals are never one by
 /// accident.
-pub(super) fn same_delivery(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn same_delivery(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let a = Arrival::read(&needed("a", fields.object("a")?)?)?;
     let b = Arrival::read(&needed("b", fields.object("b")?)?)?;
     fields.done()?;
@@ -27,9 +29,9 @@ pub(super) fn same_delivery(fields: Fields<'_>, _: &Profile) -> Outcome {
 
 #[derive(PartialEq)]
 struct Arrival<'a> {
-    source: Option<&'a str>,
-    account: Option<&'a str>,
-    id: Option<&'a str>,
+    source: String,
+    account: String,
+    id: Option<String>,
     object: Option<&'a Value>,
     part: Option<&'a Value>,
 }
@@ -40,9 +42,9 @@ impl<'a> Arrival<'a> {
             fields.any(name);
         }
         let arrival = Self {
-            source: fields.text("source")?,
-            account: fields.text("account")?,
-            id: fields.text("id")?.filter(|id| is_id(id)),
+            source: spelled(fields.any("source")).unwrap_or_default(),
+            account: spelled(fields.any("account")).unwrap_or_default(),
+            id: spelled(fields.any("id")).filter(|id| is_id(id)),
             object: fields.any("object"),
             part: fields.any("part"),
         };
@@ -51,8 +53,17 @@ impl<'a> Arrival<'a> {
     }
 }
 
+/// A text, or a number as it is spelled; an absent account is the empty one.
+fn spelled(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text.clone()),
+        number @ Value::Number(_) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
 /// Applies events in their order of arrival.
-pub(super) fn merge(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn merge(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let ledger = match needed("entity", fields.text("entity")?)? {
         "latest" => false,
         "ledger" => true,
@@ -87,11 +98,7 @@ impl<'a> Event<'a> {
             Some("updated_at") => text("updated_at").and_then(nanos),
             Some(other) => return Err(Unreadable(format!("unknown order `{other}`"))),
         };
-        Ok(Self {
-            id: needed("id", text("id"))?,
-            state: needed("state", text("state"))?,
-            order,
-        })
+        Ok(Self { id: needed("id", text("id"))?, state: needed("state", text("state"))?, order })
     }
 }
 
@@ -123,7 +130,8 @@ fn newest(events: &[Event<'_>], order: Option<&str>) -> Result<Value, Unreadable
             states.push(event.state);
         }
     }
-    let number = |state: &str| states.iter().position(|known| *known == state).map_or(0, |at| at + 1);
+    let number =
+        |state: &str| states.iter().position(|known| *known == state).map_or(0, |at| at + 1);
     let rules = (1..=states.len()).map(|to| Rule {
         event: EventType(to as u16),
         from: States::ALL,

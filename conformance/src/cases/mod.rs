@@ -57,7 +57,7 @@ impl Level {
 }
 
 /// What runs the cases of one kind: the outcome, as graded fields.
-type Run = fn(Fields<'_>, &Profile) -> Result<Map<String, Value>, Unreadable>;
+type Run = fn(&Fields<'_>, &Profile) -> Result<Map<String, Value>, Unreadable>;
 
 /// A kind of case: what runs it, and which fields of `expected` are graded.
 pub struct Kind {
@@ -201,7 +201,7 @@ impl Case {
 
     fn check(&self, kind: &'static Kind, profile: &Profile) -> Result<Outcome, Unreadable> {
         let fault = |e: Unreadable| Unreadable(format!("{}: {}", self.id, e.0));
-        let got = (kind.run)(Fields::new(&self.input), profile).map_err(fault)?;
+        let got = (kind.run)(&Fields::new(&self.input), profile).map_err(fault)?;
         let graded: Map<String, Value> = kind
             .graded
             .iter()

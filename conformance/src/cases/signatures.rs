@@ -1,8 +1,7 @@
 //! Kinds that decide on signatures and secrets.
 
 use hookproof_core::{
-    Millis,
-    codec,
+    Millis, codec,
     scheme::{self, Algorithm, Message, Refusal, Request, Scheme, Time, Verifier},
 };
 use serde_json::{Map, Value, json};
@@ -13,8 +12,8 @@ use hookproof_core::profile::Profile;
 type Outcome = Result<Map<String, Value>, Unreadable>;
 
 /// Verifies a request as it came in.
-pub(super) fn verify(fields: Fields<'_>, _: &Profile) -> Outcome {
-    let (mut verifier, secrets) = verifier(&fields)?;
+pub(super) fn verify(fields: &Fields<'_>, _: &Profile) -> Outcome {
+    let (mut verifier, secrets) = verifier(fields)?;
     if let Some(seconds) = fields.unsigned("tolerance_s")? {
         verifier.set_tolerance(u32::try_from(seconds).unwrap_or(u32::MAX));
     }
@@ -23,7 +22,7 @@ pub(super) fn verify(fields: Fields<'_>, _: &Profile) -> Outcome {
         headers.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect();
     let sent = fields.bytes("body_b64")?.unwrap_or_default();
     let body = arrived(&sent, fields.object("framing")?)?;
-    let pairs = form(&fields)?;
+    let pairs = form(fields)?;
     let status = fields.unsigned("status")?.map(u16::try_from).transpose();
     let request = Request {
         headers: &lines,
@@ -33,7 +32,7 @@ pub(super) fn verify(fields: Fields<'_>, _: &Profile) -> Outcome {
         status: status.map_err(|_| Unreadable("`status` is no status".into()))?,
         form: pairs.as_deref(),
     };
-    let time = time(&fields)?;
+    let time = time(fields)?;
     fields.done()?;
     let verdict = match (secrets, body) {
         (false, _) => Err(Refusal::BadSecret),
@@ -59,8 +58,8 @@ fn verdict_fields(verdict: Result<(), Refusal>) -> Map<String, Value> {
 }
 
 /// Signs a message; the secrets count in their order.
-pub(super) fn sign(fields: Fields<'_>, _: &Profile) -> Outcome {
-    let (verifier, secrets) = verifier(&fields)?;
+pub(super) fn sign(fields: &Fields<'_>, _: &Profile) -> Outcome {
+    let (verifier, secrets) = verifier(fields)?;
     let timestamp = match fields.any("timestamp") {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
@@ -107,8 +106,8 @@ pub(super) fn holds_headers(got: &Value, expected: &Value) -> bool {
 }
 
 /// Makes a key of a secret's text.
-pub(super) fn decode_secret(fields: Fields<'_>, _: &Profile) -> Outcome {
-    let scheme = named(&fields)?;
+pub(super) fn decode_secret(fields: &Fields<'_>, _: &Profile) -> Outcome {
+    let scheme = named(fields)?;
     let secret = needed("secret", fields.text("secret")?)?;
     fields.done()?;
     let mut got = Map::new();
@@ -126,7 +125,7 @@ pub(super) fn decode_secret(fields: Fields<'_>, _: &Profile) -> Outcome {
 }
 
 /// A bare HMAC, signature or digest over a text.
-pub(super) fn primitive(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn primitive(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let text = fields.bytes("body_b64")?.unwrap_or_default();
     let algorithm = needed("algorithm", fields.text("algorithm")?)?;
     let hex = |name| -> Result<Option<Vec<u8>>, Unreadable> {
@@ -156,10 +155,9 @@ pub(super) fn primitive(fields: Fields<'_>, _: &Profile) -> Outcome {
             &text,
             &needed("tag_hex", tag)?,
         ),
-        "content-digest" => scheme::content_digest_matches(
-            needed("content_digest", digest)?.as_bytes(),
-            &text,
-        ),
+        "content-digest" => {
+            scheme::content_digest_matches(needed("content_digest", digest)?.as_bytes(), &text)
+        }
         other => return Err(Unreadable(format!("unknown algorithm `{other}`"))),
     };
     Ok(verdict_fields(if good { Ok(()) } else { Err(Refusal::NoMatch) }))
@@ -191,7 +189,8 @@ fn named(fields: &Fields<'_>) -> Result<&'static Scheme, Unreadable> {
 
 /// Headers as a list of pairs, or an object; a character up to U+00FF is its byte.
 pub fn request_headers(value: Option<&Value>) -> Result<Vec<(String, Vec<u8>)>, Unreadable> {
-    let pair = |name: &Value, value: &Value| Some((name.as_str()?.to_owned(), latin1(value.as_str()?)));
+    let pair =
+        |name: &Value, value: &Value| Some((name.as_str()?.to_owned(), latin1(value.as_str()?)));
     let wrong = || Unreadable("`headers` is no list of pairs of texts".into());
     match value {
         None => Ok(Vec::new()),
@@ -202,10 +201,9 @@ pub fn request_headers(value: Option<&Value>) -> Result<Vec<(String, Vec<u8>)>, 
                 _ => Err(wrong()),
             })
             .collect(),
-        Some(Value::Object(map)) => map
-            .iter()
-            .map(|(name, value)| pair(&json!(name), value).ok_or_else(wrong))
-            .collect(),
+        Some(Value::Object(map)) => {
+            map.iter().map(|(name, value)| pair(&json!(name), value).ok_or_else(wrong)).collect()
+        }
         Some(_) => Err(wrong()),
     }
 }
@@ -229,7 +227,10 @@ fn form<'a>(fields: &Fields<'a>) -> Result<Option<Vec<(&'a str, &'a str)>>, Unre
 }
 
 /// The body as it arrives: whole chunks, or as many bytes as were announced; `None` when truncated.
-fn arrived<'b>(sent: &'b [u8], framing: Option<Fields<'_>>) -> Result<Option<&'b [u8]>, Unreadable> {
+fn arrived<'b>(
+    sent: &'b [u8],
+    framing: Option<Fields<'_>>,
+) -> Result<Option<&'b [u8]>, Unreadable> {
     let Some(framing) = framing else { return Ok(Some(sent)) };
     let chunked = framing.text("transfer_encoding")?;
     let length = framing.unsigned("content_length")?;
@@ -237,9 +238,8 @@ fn arrived<'b>(sent: &'b [u8], framing: Option<Fields<'_>>) -> Result<Option<&'b
     framing.done()?;
     let chunks: Option<u64> = chunks.map(|list| list.iter().filter_map(Value::as_u64).sum());
     let announced = match (chunked, chunks, length) {
-        (Some(_), Some(chunks), _) => chunks,
+        (Some(_), Some(chunks), _) | (None, Some(chunks), None) => chunks,
         (Some(_), None, _) | (None, None, None) => sent.len() as u64,
-        (None, Some(chunks), None) => chunks,
         (None, _, Some(length)) => length,
     };
     let announced = usize::try_from(announced).unwrap_or(usize::MAX);

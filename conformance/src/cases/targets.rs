@@ -14,7 +14,7 @@ use super::{Fields, Unreadable, fields::needed};
 type Outcome = Result<Map<String, Value>, Unreadable>;
 
 /// A URL with what its name resolves to. Without `dns` the URL alone decides.
-pub(super) fn url(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn url(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let url = needed("url", fields.text("url")?)?;
     let dns = fields.any("dns");
     fields.done()?;
@@ -45,7 +45,7 @@ fn addresses(list: &[Value]) -> Option<Vec<IpAddr>> {
 
 /// A name that may answer otherwise the second time. The answers that were vetted are the ones that
 /// are dialled: nobody asks again.
-pub(super) fn resolve(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn resolve(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let url = needed("url", fields.text("url")?)?;
     let vetted = needed("answers_at_validation", fields.list("answers_at_validation")?)?;
     fields.list("answers_at_connect")?;
@@ -57,14 +57,11 @@ pub(super) fn resolve(fields: Fields<'_>, _: &Profile) -> Outcome {
         Ok(dial) => (json!(dial.address().to_string()), "connected"),
         Err(_) => (Value::Null, "blocked"),
     };
-    Ok(Map::from_iter([
-        ("connect_to".to_owned(), address),
-        ("outcome".to_owned(), json!(outcome)),
-    ]))
+    Ok(Map::from_iter([("connect_to".to_owned(), address), ("outcome".to_owned(), json!(outcome))]))
 }
 
 /// A redirect: not followed, so nothing is sent a second time.
-pub(super) fn redirect(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn redirect(fields: &Fields<'_>, _: &Profile) -> Outcome {
     fields.text("request_url")?;
     fields.any("request_headers");
     let status = fields.unsigned("status")?.and_then(|status| u16::try_from(status).ok());
@@ -78,7 +75,7 @@ pub(super) fn redirect(fields: Fields<'_>, _: &Profile) -> Outcome {
 }
 
 /// A header that a user wants to add.
-pub(super) fn custom_header(fields: Fields<'_>, _: &Profile) -> Outcome {
+pub(super) fn custom_header(fields: &Fields<'_>, _: &Profile) -> Outcome {
     let name = needed("name", fields.text("name")?)?;
     let value = needed("value", fields.text("value")?)?;
     fields.done()?;

@@ -103,12 +103,15 @@ pub(crate) fn decode<'b>(
     let length = match bytes {
         Some(bytes) => {
             let place = out.get_mut(..bytes)?;
-            let whole = match encoding {
-                Encoding::Hex => codec::hex_into(text, place),
-                Encoding::Base64 => codec::base64_into(text, place) == Some(bytes),
-                Encoding::HexOrBase64 if text.len() == bytes * 2 => codec::hex_into(text, place),
-                Encoding::HexOrBase64 => codec::base64_into(text, place) == Some(bytes),
-                Encoding::Plain => false,
+            let is_hex = match encoding {
+                Encoding::Hex => true,
+                Encoding::HexOrBase64 => text.len() == bytes * 2,
+                Encoding::Base64 | Encoding::Plain => false,
+            };
+            let whole = if is_hex {
+                codec::hex_into(text, place)
+            } else {
+                codec::base64_into(text, place) == Some(bytes)
             };
             whole.then_some(bytes)?
         }

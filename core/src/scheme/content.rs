@@ -28,11 +28,6 @@ impl<'r> Content<'r> {
     ) -> Result<Self, Refusal> {
         let mut content =
             Self { request, id: None, timestamp, written: Vec::new(), urls: Vec::new() };
-        if let Some(name) = &names.id
-            && template.signed.contains(&Part::Id)
-        {
-            content.id = Some(request.one(name)?);
-        }
         for (place, part) in template.signed.iter().enumerate() {
             content.look_up(place, part, template, names)?;
         }
@@ -49,7 +44,10 @@ impl<'r> Content<'r> {
         let request = self.request;
         let written = match part {
             Part::Text(_) | Part::Body => return Ok(()),
-            Part::Id => return self.id.map(|_| ()).ok_or(Refusal::MissingHeader),
+            Part::Id => {
+                self.id = Some(request.one(names.id.as_deref().ok_or(Refusal::MissingHeader)?)?);
+                return Ok(());
+            }
             Part::Timestamp => return self.timestamp.map(|_| ()).ok_or(Refusal::MissingHeader),
             Part::Method => return request.method.map(|_| ()).ok_or(Refusal::Malformed),
             Part::Path => return request.url.map(|_| ()).ok_or(Refusal::Malformed),
@@ -73,8 +71,15 @@ impl<'r> Content<'r> {
         self.urls.len().max(1)
     }
 
-    /// Gives the content in one of its spellings to a sink.
+    /// Gives the content in one of its spellings to a sink; short parts are gathered first, since a
+    /// hash takes long pieces more readily.
     pub(crate) fn feed(&self, parts: &[Part], spelling: usize, sink: &mut dyn FnMut(&[u8])) {
+        let mut short = Gather { bytes: [0; GATHERED], length: 0 };
+        self.each(parts, spelling, &mut |bytes| short.push(bytes, sink));
+        short.flush(sink);
+    }
+
+    fn each(&self, parts: &[Part], spelling: usize, sink: &mut dyn FnMut(&[u8])) {
         for (place, part) in parts.iter().enumerate() {
             match part {
                 Part::Text(text) => sink(text.as_bytes()),
@@ -103,6 +108,31 @@ impl<'r> Content<'r> {
         let mut all = Vec::with_capacity(self.request.body.len() + 128);
         self.feed(parts, spelling, &mut |bytes| all.extend_from_slice(bytes));
         all
+    }
+}
+
+/// Short parts in a row.
+struct Gather {
+    bytes: [u8; GATHERED],
+    length: usize,
+}
+
+impl Gather {
+    fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u8])) {
+        if let Some(place) = self.bytes.get_mut(self.length..self.length + bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.length += bytes.len();
+        } else {
+            self.flush(sink);
+            sink(bytes);
+        }
+    }
+
+    fn flush(&mut self, sink: &mut dyn FnMut(&[u8])) {
+        if self.length > 0 {
+            sink(&self.bytes[..self.length]);
+            self.length = 0;
+        }
     }
 }
 
@@ -202,6 +232,9 @@ fn named(template: &Template, names: &Names, request: &Request<'_>) -> Result<Ve
 fn bounded(written: &[u8]) -> Result<(), Refusal> {
     if written.len() > 4 * super::LINE_BYTES_MAX { Err(Refusal::Malformed) } else { Ok(()) }
 }
+
+/// How many bytes of short parts are gathered.
+const GATHERED: usize = 128;
 
 /// The one header that carries the tag, where there is one.
 pub(crate) fn signature_header(names: &Names) -> Option<&str> {

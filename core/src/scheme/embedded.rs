@@ -45,19 +45,14 @@ fn adyen_item(item: Value<'_>) -> Result<Item, Refusal> {
 
 /// Mailgun: `signature` in a JSON body, or three fields of a form.
 pub(crate) fn mailgun(request: &Request<'_>) -> Result<Item, Refusal> {
-    let (timestamp, token, tag) = match Json::check(request.body) {
-        Ok(json) => {
-            let text = |pointer| field(json.root(), pointer);
-            (
-                text("/signature/timestamp")?.map(String::into_bytes),
-                text("/signature/token")?.map(String::into_bytes),
-                text("/signature/signature")?.map(String::into_bytes),
-            )
-        }
-        Err(_) => {
-            let form = content::decode_form(request.body);
-            (one(&form, "timestamp")?, one(&form, "token")?, one(&form, "signature")?)
-        }
+    let (timestamp, token, tag) = if let Ok(json) = Json::check(request.body) {
+        let text = |pointer| -> Result<_, Refusal> {
+            Ok(field(json.root(), pointer)?.map(String::into_bytes))
+        };
+        (text("/signature/timestamp")?, text("/signature/token")?, text("/signature/signature")?)
+    } else {
+        let form = content::decode_form(request.body);
+        (one(&form, "timestamp")?, one(&form, "token")?, one(&form, "signature")?)
     };
     let timestamp = timestamp.ok_or(Refusal::BadBody)?;
     let mut signed = timestamp.clone();

@@ -8,12 +8,12 @@ use alloc::{
 };
 
 use sha2::{Digest, Sha256, Sha512};
-use subtle::ConstantTimeEq;
 
 use super::{
     Algorithm, LINE_BYTES_MAX, Message, Refusal, Request, SIGNATURES_MAX, Secret, SignError, Signs,
     Time, Verified, Verifier,
     content::decode_form,
+    key,
     sfv::{self, Bare, Component, InnerList},
     url_forms,
 };
@@ -81,12 +81,12 @@ pub fn content_digest_matches(value: &[u8], body: &[u8]) -> bool {
     let mut known = 0;
     for (algorithm, claimed) in digests {
         let same = match &*algorithm {
-            "sha-256" => Sha256::digest(body)[..].ct_eq(&claimed),
-            "sha-512" => Sha512::digest(body)[..].ct_eq(&claimed),
+            "sha-256" => key::same(&Sha256::digest(body), &claimed),
+            "sha-512" => key::same(&Sha512::digest(body), &claimed),
             _ => continue,
         };
         known += 1;
-        if !bool::from(same) {
+        if !same {
             return false;
         }
     }
@@ -101,7 +101,7 @@ pub(crate) fn verify(
     let mut refusal = Refusal::NoMatch;
     for signature in HttpSignature::of(request)? {
         match verify_one(verifier, &signature, request, time) {
-            Ok(verified) => return Ok(verified),
+            Ok(proof) => return Ok(proof),
             Err(reason) => refusal = reason,
         }
     }
@@ -189,7 +189,8 @@ fn value<'r>(component: &Component, request: &Request<'r>) -> Option<Cow<'r, str
             Cow::Borrowed(if path.is_empty() { "/" } else { path })
         }
         "@query" => {
-            let query = url_forms::path(request.url?).split_once('?').map_or("", |(_, query)| query);
+            let query =
+                url_forms::path(request.url?).split_once('?').map_or("", |(_, query)| query);
             Cow::Owned(format!("?{query}"))
         }
         "@status" => Cow::Owned(request.status?.to_string()),
@@ -227,7 +228,8 @@ fn encode(text: &[u8]) -> String {
         if byte.is_ascii_alphanumeric() || b"*-._".contains(byte) {
             out.push(char::from(*byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let escape = format!("%{byte:02X}");
+            out.push_str(&escape);
         }
     }
     out
@@ -263,10 +265,8 @@ pub(crate) fn sign(
     if message.url.is_some() {
         covered.push_str("\"@target-uri\" ");
     }
-    let list = format!(
-        "({covered}\"content-digest\");created={};alg=\"{algorithm}\"",
-        message.timestamp
-    );
+    let list =
+        format!("({covered}\"content-digest\");created={};alg=\"{algorithm}\"", message.timestamp);
     let inputs: Vec<String> = (1..=live.len()).map(|at| format!("sig{at}={list}")).collect();
     let headers = [("content-digest", digest.as_bytes())];
     let request = Request {

@@ -20,6 +20,7 @@
 mod candidate;
 mod content;
 mod embedded;
+mod facts;
 mod fields;
 mod key;
 mod message;
@@ -34,6 +35,7 @@ mod verify;
 
 use alloc::borrow::Cow;
 
+pub use facts::{Facts, Side, Signs, Tolerance};
 pub use fields::{Field, Request};
 pub use key::{decode_secret, digest_matches, mac, verify_raw};
 pub use message::{HttpSignature, content_digest_matches};
@@ -71,6 +73,10 @@ pub struct Scheme {
 }
 
 /// How the signed content and the candidate tags are found in a request.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every row is a template, and rows are static"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Construction {
     /// Parts of the request joined to one text, the tags in headers.
@@ -133,7 +139,7 @@ pub enum Grammar {
         /// What stands before the tag; may be empty.
         prefix: Text,
     },
-    /// `sha256=…`, the method naming the algorithm (WebSub).
+    /// `sha256=…`, the method naming the algorithm (`WebSub`).
     Method,
     /// Members separated by blanks, each `version,tag`; other versions are skipped.
     Versions {
@@ -202,7 +208,7 @@ pub enum UrlForm {
     Exact,
     /// With and without the port, `'` or `%27` in the query (Twilio).
     Twilio,
-    /// As it is, or with some escapes decoded (HubSpot).
+    /// As it is, or with some escapes decoded (`HubSpot`).
     HubSpot,
 }
 
@@ -228,7 +234,7 @@ pub enum Algorithm {
     HmacSha384,
     /// HMAC with SHA-512.
     HmacSha512,
-    /// SHA-256 over secret and content: open to length extension (HubSpot v1, v2).
+    /// SHA-256 over secret and content: open to length extension (`HubSpot` v1, v2).
     Sha256Concat,
     /// Ed25519 (RFC 8032), strict: canonical, no small order.
     Ed25519,
@@ -256,56 +262,6 @@ pub enum KeyForm {
     Ed25519Public,
     /// A public key: base64 of a `SubjectPublicKeyInfo`, or PEM.
     P256Public,
-}
-
-/// The window around the signed time. Its edges belong to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Tolerance {
-    /// In seconds.
-    pub seconds: u32,
-    /// On which side it is tested.
-    pub side: Side,
-    /// Whether the provider states it, or it is a default of ours.
-    pub stated: bool,
-}
-
-/// On which side of now a signed time is tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// Neither too old nor too new.
-    Both,
-    /// The future is let in.
-    PastOnly,
-}
-
-/// What a user must know of a scheme besides its construction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// How a delivery is acknowledged, and by when.
-    pub acknowledge: Text,
-    /// What an endpoint must answer before deliveries come.
-    pub handshake: Option<Text>,
-    /// Whether it stays only for senders that cannot do better.
-    pub legacy: bool,
-    /// How many published vectors (`vectors/published.json`) are checked against it.
-    pub vectors: u16,
-    /// Where the construction was read.
-    pub source: Text,
-}
-
-/// What a scheme signs; what is false here can be changed by anybody on the way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Signs {
-    /// The body.
-    pub body: bool,
-    /// The delivery id of the header; `false` where a header has one that is not signed.
-    pub id: bool,
-    /// The time of the attempt.
-    pub time: bool,
-    /// The URL.
-    pub url: bool,
-    /// The method.
-    pub method: bool,
 }
 
 impl Scheme {
@@ -356,7 +312,10 @@ impl Scheme {
         match &self.construction {
             Construction::Template(template) => {
                 matches!(template.grammar, Grammar::Versions { .. } | Grammar::Pairs { .. })
-                    || !matches!(template.names.first().map(|n| &n.signature), Some(Carrier::One(_)))
+                    || !matches!(
+                        template.names.first().map(|n| &n.signature),
+                        Some(Carrier::One(_))
+                    )
             }
             Construction::HttpMessage => true,
             Construction::AdyenItems | Construction::Mailgun => false,
@@ -380,24 +339,6 @@ impl Template {
             method: has(|part| matches!(part, Part::Method)),
         }
     }
-}
-
-impl Facts {
-    /// Nothing but that a user declared it.
-    pub const fn declared() -> Self {
-        Self {
-            acknowledge: Cow::Borrowed("2xx"),
-            handshake: None,
-            legacy: false,
-            vectors: 0,
-            source: Cow::Borrowed("declared by the user"),
-        }
-    }
-}
-
-impl Tolerance {
-    /// The number where a provider signs a time and states none: a default of ours.
-    pub const OURS: Self = Self { seconds: 300, side: Side::Both, stated: false };
 }
 
 /// How many well-formed candidates are looked at, over all field lines; asymmetric ones cost more.

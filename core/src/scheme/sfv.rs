@@ -244,7 +244,9 @@ mod tests {
 
     #[test]
     fn junk_is_refused_as_a_whole() {
-        for bad in ["", "a", "a=", "a=(", "a=(\"b\"\"c\")", "a=(b", "A=()", "a=();x=", "a=(),", "a=() b"] {
+        for bad in
+            ["", "a", "a=", "a=(", "a=(\"b\"\"c\")", "a=(b", "A=()", "a=();x=", "a=(),", "a=() b"]
+        {
             assert!(inner_lists(bad.as_bytes()).is_none(), "{bad}");
         }
         for bad in ["a=:AA=:", "a=:AA==", "a=b", "a=:AA==:,", "a=:AB==:"] {

@@ -85,14 +85,13 @@ impl Verifier {
             live.truncate(1);
         }
         match &self.scheme.construction {
-            Construction::Template(template) => self.sign_template(template, message, &live),
+            Construction::Template(template) => Self::sign_template(template, message, &live),
             Construction::HttpMessage => message::sign(self, message, &live),
             Construction::AdyenItems | Construction::Mailgun => Err(SignError::VerifyOnly),
         }
     }
 
     fn sign_template(
-        &self,
         template: &Template,
         message: &Message<'_>,
         live: &[&Secret],
@@ -172,12 +171,16 @@ fn carry(
         Carrier::Each(each) => each
             .iter()
             .zip(tags)
-            .map(|(name, tag)| (name.to_string(), line(template, message, &[tag.clone()])))
+            .map(|(name, tag)| {
+                (name.to_string(), line(template, message, core::slice::from_ref(tag)))
+            })
             .collect(),
         Carrier::Numbered(prefix) => tags
             .iter()
             .enumerate()
-            .map(|(at, tag)| (format!("{prefix}{}", at + 1), line(template, message, &[tag.clone()])))
+            .map(|(at, tag)| {
+                (format!("{prefix}{}", at + 1), line(template, message, core::slice::from_ref(tag)))
+            })
             .collect(),
     }
 }
@@ -193,9 +196,8 @@ fn line(template: &Template, message: &Message<'_>, tags: &[String]) -> String {
         }
         Grammar::Pairs { separator, timestamp, tags: keys, .. } => {
             let key = keys.first().map_or("", |key| &**key);
-            let clock = timestamp.as_ref().filter(|_| {
-                matches!(template.clock, Some((Place::Member, _)))
-            });
+            let clock =
+                timestamp.as_ref().filter(|_| matches!(template.clock, Some((Place::Member, _))));
             let first = clock.map(|key| format!("{key}={}", message.timestamp));
             let all: Vec<String> =
                 first.into_iter().chain(tags.iter().map(|tag| format!("{key}={tag}"))).collect();

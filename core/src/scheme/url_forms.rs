@@ -16,7 +16,9 @@ pub(crate) fn spellings(url: &str, form: UrlForm) -> Vec<Cow<'_, str>> {
             }
             for index in 0..all.len() {
                 let quoted = quotes(&all[index]);
-                quoted.into_iter().for_each(|other| add(&mut all, other));
+                for other in quoted {
+                    add(&mut all, other);
+                }
             }
         }
     }
@@ -42,7 +44,7 @@ pub(crate) fn query<'a>(url: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-fn add<'a>(all: &mut Vec<Cow<'a, str>>, other: String) {
+fn add(all: &mut Vec<Cow<'_, str>>, other: String) {
     if !all.iter().any(|known| **known == *other) {
         all.push(Cow::Owned(other));
     }
@@ -84,7 +86,7 @@ fn quotes(url: &str) -> Vec<String> {
         .collect()
 }
 
-/// The escapes that HubSpot decodes before it signs.
+/// The escapes that `HubSpot` decodes before it signs.
 fn hubspot(url: &str) -> String {
     let mut decoded = String::from(url);
     for (escape, character) in HUBSPOT {
@@ -94,7 +96,7 @@ fn hubspot(url: &str) -> String {
     decoded
 }
 
-/// From HubSpot's page on request validation.
+/// From `HubSpot`'s page on request validation.
 const HUBSPOT: [(&str, &str); 12] = [
     ("%3A", ":"),
     ("%2F", "/"),

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    BadSecret, Construction, Grammar, Names, Place, Refusal, Request, SIGNATURES_MAX, Scheme, Secret,
-    Side, Signs, Template, Tolerance, Window, candidate,
+    BadSecret, Construction, Grammar, Names, Place, Refusal, Request, SIGNATURES_MAX, Scheme,
+    Secret, Side, Signs, Template, Tolerance, Window, candidate,
     candidate::{Candidate, DECODED_MAX, Flow},
     content::{self, Content},
     embedded::{self, Item},
@@ -66,6 +66,7 @@ pub struct Verifier {
     pub(crate) secrets: Vec<Secret>,
     tolerance: Option<Tolerance>,
     body_required: bool,
+    signs: Signs,
 }
 
 impl Verifier {
@@ -76,6 +77,7 @@ impl Verifier {
             scheme: scheme.clone(),
             secrets: Vec::new(),
             body_required: false,
+            signs: scheme.signs(),
         }
     }
 
@@ -135,8 +137,26 @@ impl Verifier {
         request: &Request<'_>,
         time: Time,
     ) -> Result<Verified, Refusal> {
-        let names = template.names.iter().find(|names| candidate::present(names, request));
+        let names = match &template.names[..] {
+            [only] => Some(only),
+            several => several.iter().find(|names| candidate::present(names, request)),
+        };
         let names = names.ok_or(Refusal::MissingHeader)?;
+        let verdict = self.named_template(template, names, request, time);
+        // Looked for only now: the usual request has its header.
+        if verdict.is_err() && !candidate::present(names, request) {
+            return Err(Refusal::MissingHeader);
+        }
+        verdict
+    }
+
+    fn named_template(
+        &self,
+        template: &Template,
+        names: &Names,
+        request: &Request<'_>,
+        time: Time,
+    ) -> Result<Verified, Refusal> {
         candidate::unambiguous(template, names, request)?;
         fixed_headers(template, request)?;
         let written = written_time(template, names, request)?;
@@ -151,11 +171,12 @@ impl Verifier {
         let secret = self.match_any(template, names, request, &content, time)?;
         body_digest(template, request)?;
         if let (Some((Place::Body(pointer), unit)), Time::At(_)) = (&template.clock, time) {
-            let written = Json::check(request.body)?.at(pointer)?.and_then(crate::json::Value::scalar);
+            let written =
+                Json::check(request.body)?.at(pointer)?.and_then(crate::json::Value::scalar);
             let written = written.ok_or(Refusal::BadBody)?;
             at = Some(self.in_window(written.as_bytes(), *unit, time)?);
         }
-        Ok(Verified { secret, time: at, signs: self.scheme.signs() })
+        Ok(Verified { secret, time: at, signs: self.signs })
     }
 
     /// Holds each candidate against each live secret, in each spelling of the content.
@@ -197,7 +218,7 @@ impl Verifier {
             matched = Some(hit.ok_or(Refusal::NoMatch)?.0);
         }
         let secret = matched.ok_or(Refusal::BadBody)?;
-        Ok(Verified { secret, time: at, signs: self.scheme.signs() })
+        Ok(Verified { secret, time: at, signs: self.signs })
     }
 
     /// The secrets that count, with their places.

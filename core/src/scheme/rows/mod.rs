@@ -8,8 +8,8 @@ mod url;
 use alloc::borrow::Cow;
 
 use super::{
-    Algorithm, Carrier, Construction, Encoding, Facts, Grammar, KeyForm, Names, Part, Place, Scheme,
-    Side, Template, Text, Tolerance,
+    Algorithm, Carrier, Construction, Encoding, Facts, Grammar, KeyForm, Names, Part, Place,
+    Scheme, Side, Template, Text, Tolerance,
 };
 use crate::instant::Unit;
 
@@ -125,6 +125,7 @@ const fn text(text: &'static str) -> Text {
     Cow::Borrowed(text)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a row's field is optional, and rows are tables")]
 const fn some(text: &'static str) -> Option<Text> {
     Some(Cow::Borrowed(text))
 }
@@ -204,6 +205,7 @@ const fn legacy(vectors: u16, source: &'static str) -> Facts {
 }
 
 /// A window that the provider states.
+#[expect(clippy::unnecessary_wraps, reason = "a row's field is optional, and rows are tables")]
 const fn within(seconds: u32) -> Option<Tolerance> {
     Some(Tolerance { seconds, side: Side::Both, stated: true })
 }

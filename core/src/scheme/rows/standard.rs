@@ -18,8 +18,12 @@ pub(super) static ROWS: [Scheme; 15] = [
         Algorithm::HmacSha256,
         KeyForm::Base64 { prefix: text("whsec_") },
         within(300),
-        facts("2xx within 15 to 30 s; 410 disables the endpoint", None, 14,
-            "standard-webhooks/standard-webhooks spec/standard-webhooks.md and libraries"),
+        facts(
+            "2xx within 15 to 30 s; 410 disables the endpoint",
+            None,
+            14,
+            "standard-webhooks/standard-webhooks spec/standard-webhooks.md and libraries",
+        ),
     ),
     row(
         ("standard-webhooks-v1a", "Standard Webhooks"),
@@ -33,8 +37,12 @@ pub(super) static ROWS: [Scheme; 15] = [
         Algorithm::Ed25519,
         KeyForm::Ed25519Public,
         within(300),
-        facts("2xx within 15 to 30 s; 410 disables the endpoint", None, 3,
-            "spec/standard-webhooks.md; svix/svix-webhooks server/svix-server/src/worker.rs"),
+        facts(
+            "2xx within 15 to 30 s; 410 disables the endpoint",
+            None,
+            3,
+            "spec/standard-webhooks.md; svix/svix-webhooks server/svix-server/src/worker.rs",
+        ),
     ),
     row(
         ("svix-v1", "Svix, Clerk, Resend"),
@@ -79,7 +87,12 @@ pub(super) static ROWS: [Scheme; 15] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         within(300),
-        facts("2xx; 10 s is a default of ours", None, 4, "Paymos-labs SDKs, conformance/contract.json"),
+        facts(
+            "2xx; 10 s is a default of ours",
+            None,
+            4,
+            "Paymos-labs SDKs, conformance/contract.json",
+        ),
     ),
     row(
         ("mux-v1", "Mux"),
@@ -127,12 +140,7 @@ pub(super) static ROWS: [Scheme; 15] = [
         ("hook0-v1", "Hook0, Coinbase CDP"),
         template(
             list![names("X-Hook0-Signature", None, None)],
-            Grammar::Pairs {
-                separator: b',',
-                timestamp: some("t"),
-                tags: V1,
-                headers: some("h"),
-            },
+            Grammar::Pairs { separator: b',', timestamp: some("t"), tags: V1, headers: some("h") },
             Encoding::Hex,
             const { &[Part::Timestamp, DOT, Part::NamedHeaders, DOT, Part::Body] },
             Some((Place::Member, Unit::Seconds)),
@@ -173,7 +181,12 @@ pub(super) static ROWS: [Scheme; 15] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         within(5),
-        facts("2xx within 5 s", None, 11, "PaddleHQ/paddle-node-sdk, -python-, -go-, -php-sdk tests"),
+        facts(
+            "2xx within 5 s",
+            None,
+            11,
+            "PaddleHQ/paddle-node-sdk, -python-, -go-, -php-sdk tests",
+        ),
     ),
     row(
         ("http-message-signatures/hmac-sha256", "RFC 9421"),

@@ -20,9 +20,14 @@ pub(super) static ROWS: [Scheme; 14] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         within(300),
-        facts("2xx within 3 s; `X-Slack-No-Retry: 1` on a failure stops the retries",
-            some("url_verification: answer the body's `challenge` as plain text; `ssl_check` form posts"),
-            4, "slackapi/python-slack-sdk, bolt-js tests; docs.slack.dev"),
+        facts(
+            "2xx within 3 s; `X-Slack-No-Retry: 1` on a failure stops the retries",
+            some(
+                "url_verification: answer the body's `challenge` as plain text; `ssl_check` form posts",
+            ),
+            4,
+            "slackapi/python-slack-sdk, bolt-js tests; docs.slack.dev",
+        ),
     ),
     row(
         ("zoom-v0", "Zoom"),
@@ -36,10 +41,15 @@ pub(super) static ROWS: [Scheme; 14] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         OURS,
-        facts("200 or 204 within 3 s",
-            some("endpoint.url_validation: answer JSON with `plainToken` and `encryptedToken`, the \
-                  hexadecimal HMAC-SHA256 of plainToken"),
-            0, "zoom/webhook-sample; developers.zoom.us/blog/webhook-delays"),
+        facts(
+            "200 or 204 within 3 s",
+            some(
+                "endpoint.url_validation: answer JSON with `plainToken` and `encryptedToken`, the \
+                  hexadecimal HMAC-SHA256 of plainToken",
+            ),
+            0,
+            "zoom/webhook-sample; developers.zoom.us/blog/webhook-delays",
+        ),
     ),
     row(
         ("webflow-sha256", "Webflow"),
@@ -58,8 +68,11 @@ pub(super) static ROWS: [Scheme; 14] = [
     row(
         ("zendesk-sha256", "Zendesk"),
         template(
-            list![names("X-Zendesk-Webhook-Signature", some("X-Zendesk-Webhook-Invocation-Id"),
-                some("X-Zendesk-Webhook-Signature-Timestamp"))],
+            list![names(
+                "X-Zendesk-Webhook-Signature",
+                some("X-Zendesk-Webhook-Invocation-Id"),
+                some("X-Zendesk-Webhook-Signature-Timestamp")
+            )],
             single(""),
             Encoding::Base64,
             TIME_BODY,
@@ -73,8 +86,11 @@ pub(super) static ROWS: [Scheme; 14] = [
     row(
         ("twitch-sha256", "Twitch EventSub"),
         template(
-            list![names("Twitch-Eventsub-Message-Signature", some("Twitch-Eventsub-Message-Id"),
-                some("Twitch-Eventsub-Message-Timestamp"))],
+            list![names(
+                "Twitch-Eventsub-Message-Signature",
+                some("Twitch-Eventsub-Message-Id"),
+                some("Twitch-Eventsub-Message-Timestamp")
+            )],
             single("sha256="),
             Encoding::Hex,
             const { &[Part::Id, Part::Timestamp, Part::Body] },
@@ -83,8 +99,12 @@ pub(super) static ROWS: [Scheme; 14] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         Some(Tolerance { seconds: 600, side: Side::Both, stated: false }),
-        facts("2xx", some("webhook_callback_verification: answer the body's `challenge` as plain text"),
-            0, "dev.twitch.tv eventsub"),
+        facts(
+            "2xx",
+            some("webhook_callback_verification: answer the body's `challenge` as plain text"),
+            0,
+            "dev.twitch.tv eventsub",
+        ),
     ),
     row(
         ("klaviyo-sha256", "Klaviyo"),
@@ -143,8 +163,11 @@ pub(super) static ROWS: [Scheme; 14] = [
     row(
         ("sendgrid-ecdsa-p256", "SendGrid"),
         template(
-            list![names("X-Twilio-Email-Event-Webhook-Signature", None,
-                some("X-Twilio-Email-Event-Webhook-Timestamp"))],
+            list![names(
+                "X-Twilio-Email-Event-Webhook-Signature",
+                None,
+                some("X-Twilio-Email-Event-Webhook-Timestamp")
+            )],
             single(""),
             Encoding::Base64,
             TIME_BODY,
@@ -167,9 +190,12 @@ pub(super) static ROWS: [Scheme; 14] = [
         Algorithm::Ed25519,
         KeyForm::Ed25519Public,
         OURS,
-        facts("2xx; 204 within 3 s for webhook events; a wrong signature must get 401",
+        facts(
+            "2xx; 204 within 3 s for webhook events; a wrong signature must get 401",
             some("PING (type 1, or 0 for webhook events) must be answered"),
-            0, "discord/discord-api-docs"),
+            0,
+            "discord/discord-api-docs",
+        ),
     ),
     row(
         ("telnyx-ed25519", "Telnyx"),
@@ -183,7 +209,12 @@ pub(super) static ROWS: [Scheme; 14] = [
         Algorithm::Ed25519,
         KeyForm::Ed25519Public,
         within(300),
-        facts("200 alone, by the callback reference", None, 0, "team-telnyx/telnyx-python, telnyx-node"),
+        facts(
+            "200 alone, by the callback reference",
+            None,
+            0,
+            "team-telnyx/telnyx-python, telnyx-node",
+        ),
     ),
     row(
         ("linear-hex", "Linear"),

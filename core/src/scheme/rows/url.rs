@@ -3,8 +3,8 @@
 use alloc::borrow::Cow;
 
 use super::{
-    super::UrlForm, Algorithm, Construction, Encoding, KeyForm, Part, Place, Scheme, Template, Unit,
-    facts, list, names, row, single, some, template, text, within,
+    super::UrlForm, Algorithm, Construction, Encoding, KeyForm, Part, Place, Scheme, Template,
+    Unit, facts, list, names, row, single, some, template, text, within,
 };
 
 pub(super) static ROWS: [Scheme; 6] = [
@@ -20,7 +20,12 @@ pub(super) static ROWS: [Scheme; 6] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         None,
-        facts("2xx within 10 s", None, 5, "square/square-python-sdk, square-nodejs-sdk helper tests"),
+        facts(
+            "2xx within 10 s",
+            None,
+            5,
+            "square/square-python-sdk, square-nodejs-sdk helper tests",
+        ),
     ),
     row(
         ("trello-sha1", "Trello"),
@@ -34,8 +39,12 @@ pub(super) static ROWS: [Scheme; 6] = [
         Algorithm::HmacSha1,
         KeyForm::Text,
         None,
-        facts("200", some("HEAD when the webhook is created: answer 200"), 0,
-            "developer.atlassian.com trello webhooks"),
+        facts(
+            "200",
+            some("HEAD when the webhook is created: answer 200"),
+            0,
+            "developer.atlassian.com trello webhooks",
+        ),
     ),
     row(
         ("twilio-sha1", "Twilio"),

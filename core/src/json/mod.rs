@@ -4,7 +4,12 @@
 //! A tree would lose what matters here: the spelling of a number, the second of two equal keys, a
 //! lone surrogate that is nobody's business. Nesting is a stack of bits, so depth costs no recursion.
 
+mod grammar;
+
 use alloc::{string::String, vec::Vec};
+
+pub use grammar::DEPTH_MAX;
+use grammar::{is_blank, skip_blanks, skip_string, skip_value};
 
 /// Why a value could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,9 +118,10 @@ impl<'a> Value<'a> {
             Some(b'{') => self.member(token),
             Some(b'[') => {
                 let canonical = token == "0" || !token.starts_with('0');
-                let index = token.parse::<u32>().ok().filter(|_| {
-                    canonical && token.bytes().all(|byte| byte.is_ascii_digit())
-                });
+                let index = token
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|_| canonical && token.bytes().all(|byte| byte.is_ascii_digit()));
                 let elements = self.elements().ok_or(Unreadable::NotJson)?;
                 Ok(index.and_then(|index| elements.get(index as usize).copied()))
             }
@@ -174,121 +180,6 @@ fn next_member(text: &[u8], end: usize) -> usize {
     if text.get(at) == Some(&b',') { skip_blanks(text, at + 1) } else { at }
 }
 
-const fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-fn skip_blanks(text: &[u8], mut at: usize) -> usize {
-    while text.get(at).is_some_and(|byte| is_blank(*byte)) {
-        at += 1;
-    }
-    at
-}
-
-/// The end of the value that starts here; `None` where the grammar is broken.
-fn skip_value(text: &[u8], mut at: usize) -> Option<usize> {
-    let mut open = Nesting::default();
-    loop {
-        at = match text.get(at)? {
-            bracket @ (b'{' | b'[') => {
-                let object = *bracket == b'{';
-                let first = skip_blanks(text, at + 1);
-                if text.get(first) == Some(if object { &b'}' } else { &b']' }) {
-                    first + 1
-                } else {
-                    open.push(object)?;
-                    at = if object { skip_key(text, first)? } else { first };
-                    continue;
-                }
-            }
-            b'"' => skip_string(text, at)?,
-            _ => skip_plain(text, at)?,
-        };
-        match close(text, at, &mut open)? {
-            Step::Done(end) => return Some(end),
-            Step::Value(next) => at = next,
-        }
-    }
-}
-
-enum Step {
-    Done(usize),
-    Value(usize),
-}
-
-/// After a value: closes what ends here too, and goes to the next value if there is one.
-fn close(text: &[u8], mut at: usize, open: &mut Nesting) -> Option<Step> {
-    loop {
-        let Some(object) = open.top() else { return Some(Step::Done(at)) };
-        at = skip_blanks(text, at);
-        match (text.get(at)?, object) {
-            (b'}', true) | (b']', false) => open.pop(),
-            (b',', true) => {
-                return Some(Step::Value(skip_key(text, skip_blanks(text, at + 1))?));
-            }
-            (b',', false) => return Some(Step::Value(skip_blanks(text, at + 1))),
-            _ => return None,
-        }
-        at += 1;
-    }
-}
-
-/// From a key to its value.
-fn skip_key(text: &[u8], at: usize) -> Option<usize> {
-    let colon = skip_blanks(text, skip_string(text, at)?);
-    (text.get(colon) == Some(&b':')).then(|| skip_blanks(text, colon + 1))
-}
-
-/// Behind the string that starts here.
-fn skip_string(text: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
-    (text.get(at - 1) == Some(&b'"')).then_some(())?;
-    loop {
-        at += match text.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => match text.get(at + 1)? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-                b'u' => {
-                    hex4(text.get(at + 2..at + 6)?)?;
-                    6
-                }
-                _ => return None,
-            },
-            0..0x20 => return None,
-            _ => 1,
-        }
-    }
-}
-
-/// Behind the number, `true`, `false` or `null` that starts here.
-fn skip_plain(text: &[u8], at: usize) -> Option<usize> {
-    let rest = &text[at..];
-    for word in [&b"true"[..], b"false", b"null"] {
-        if rest.starts_with(word) {
-            return Some(at + word.len());
-        }
-    }
-    let digits = |from: usize| rest[from..].iter().take_while(|b| b.is_ascii_digit()).count();
-    let sign = usize::from(rest.first() == Some(&b'-'));
-    let whole = digits(sign);
-    if whole == 0 || (whole > 1 && rest[sign] == b'0') {
-        return None;
-    }
-    let mut end = sign + whole;
-    if rest.get(end) == Some(&b'.') {
-        let fraction = digits(end + 1);
-        (fraction > 0).then_some(())?;
-        end += 1 + fraction;
-    }
-    if matches!(rest.get(end), Some(b'e' | b'E')) {
-        let signed = usize::from(matches!(rest.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits(end + 1 + signed);
-        (exponent > 0).then_some(())?;
-        end += 1 + signed + exponent;
-    }
-    Some(at + end)
-}
-
 /// The characters of a string's inside; `None` where an escape names half a character.
 fn unescape(inside: &[u8]) -> Option<String> {
     let mut out = Vec::with_capacity(inside.len());
@@ -335,47 +226,8 @@ fn escaped(text: &[u8]) -> Option<(char, usize)> {
 
 fn hex4(digits: &[u8]) -> Option<u32> {
     let mut bytes = [0; 2];
-    crate::codec::hex_into(digits, &mut bytes)
-        .then(|| u32::from(u16::from_be_bytes(bytes)))
+    crate::codec::hex_into(digits, &mut bytes).then(|| u32::from(u16::from_be_bytes(bytes)))
 }
-
-/// Which brackets are open: one bit each.
-#[derive(Default)]
-struct Nesting {
-    bits: Vec<u64>,
-    depth: usize,
-}
-
-impl Nesting {
-    fn push(&mut self, object: bool) -> Option<()> {
-        if self.depth == DEPTH_MAX {
-            return None;
-        }
-        if self.depth.is_multiple_of(64) {
-            self.bits.push(0);
-        }
-        let word = self.bits.last_mut()?;
-        *word = *word << 1 | u64::from(object);
-        self.depth += 1;
-        Some(())
-    }
-
-    fn top(&self) -> Option<bool> {
-        Some(self.bits.last()? & 1 == 1)
-    }
-
-    fn pop(&mut self) {
-        self.depth -= 1;
-        if self.depth.is_multiple_of(64) {
-            self.bits.pop();
-        } else if let Some(word) = self.bits.last_mut() {
-            *word >>= 1;
-        }
-    }
-}
-
-/// How deep values may be nested.
-pub const DEPTH_MAX: usize = 4_096;
 
 #[cfg(test)]
 mod tests {
@@ -389,7 +241,8 @@ mod tests {
 
     #[test]
     fn values_are_found_by_pointer_and_kept_as_spelled() {
-        let body = r#" {"id":"e\u0076t_1", "data" : {"n":1.10,"list":[{"a":9007199254740993},true]}} "#;
+        let body =
+            r#" {"id":"e\u0076t_1", "data" : {"n":1.10,"list":[{"a":9007199254740993},true]}} "#;
         assert_eq!(at(body, "/id"), Ok(Some("evt_1".into())));
         assert_eq!(at(body, "/data/n"), Ok(Some("1.10".into())));
         assert_eq!(at(body, "/data/list/0/a"), Ok(Some("9007199254740993".into())));
@@ -420,8 +273,27 @@ mod tests {
     #[test]
     fn what_is_not_json_is_not_read() {
         for bad in [
-            "", "{", "[1,]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "NaN", "01", "1.", "+1", ".5", "1e",
-            "\"\\x\"", "\"\n\"", "[1 2]", "{} {}", "[}", "{]", "tru", "\u{feff}{}", "'a'",
+            "",
+            "{",
+            "[1,]",
+            "{\"a\":1,}",
+            "{\"a\"}",
+            "{a:1}",
+            "NaN",
+            "01",
+            "1.",
+            "+1",
+            ".5",
+            "1e",
+            "\"\\x\"",
+            "\"\n\"",
+            "[1 2]",
+            "{} {}",
+            "[}",
+            "{]",
+            "tru",
+            "\u{feff}{}",
+            "'a'",
         ] {
             assert_eq!(Json::check(bad.as_bytes()).map(|_| ()), Err(Unreadable::NotJson), "{bad}");
         }

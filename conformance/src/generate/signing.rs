@@ -1,0 +1,211 @@
+//! Signing, and the keys of secrets.
+
+use hookproof_core::{
+    codec,
+    scheme::{Message, Time, Verifier, named},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Flag, Made,
+    layouts::{BODY, LAYOUTS, NOW},
+    plain,
+};
+
+/// What a sender writes: one secret, two secrets in both orders, an empty body.
+pub(super) fn sign() -> Made {
+    let mut cases = Vec::new();
+    for layout in &LAYOUTS {
+        let (mine, other) = (layout.secret, layout.other_secret);
+        let variants: [(&str, Vec<&str>, &[u8], &str); 4] = [
+            ("one", vec![mine], BODY, "one secret, one tag"),
+            (
+                "two",
+                vec![mine, other],
+                BODY,
+                "two live secrets: one tag each where the scheme has a list, in their order; else the first",
+            ),
+            (
+                "two-swapped",
+                vec![other, mine],
+                BODY,
+                "the order of the tags is the order of the secrets",
+            ),
+            ("empty-body", vec![mine], b"", "an empty body is signed like any other"),
+        ];
+        for (name, secrets, body, why) in variants {
+            let input = json!({
+                "scheme": layout.scheme, "secrets": secrets, "id": "msg_2b7e151628aed2a6",
+                "timestamp": NOW, "body_b64": codec::to_base64(body),
+            });
+            let expected = json!({ "headers": signed(layout.scheme, &secrets, body) });
+            let id = format!("sign-{}-{name}", layout.slug);
+            cases.push(plain(&id, "must", "SameBytes", (input, expected), why));
+        }
+    }
+    Made { name: "signature.sign.json".into(), kind: "signature.sign", flags: SIGN.to_vec(), cases }
+}
+
+fn signed(scheme: &str, secrets: &[&str], body: &[u8]) -> Value {
+    let Some(scheme) = named(scheme) else { return Value::Null };
+    let mut verifier = Verifier::new(scheme);
+    if secrets.iter().any(|secret| verifier.add(secret).is_err()) {
+        return Value::Null;
+    }
+    let message = Message {
+        id: "msg_2b7e151628aed2a6",
+        timestamp: &NOW.to_string(),
+        body,
+        ..Message::default()
+    };
+    json!(verifier.sign(&message, Time::NotTested).unwrap_or_default())
+}
+
+/// Texts that are keys, and texts that only look like keys.
+pub(super) fn secrets() -> Made {
+    let key = |hex: &str| json!({ "result": "key", "key_hex": hex });
+    let error = || json!({ "result": "error" });
+    let rows: [(&str, &str, &str, &str, Value, &str); 20] = [
+        ("prefix-alone", "must", "swh", "whsec_", error(), "nothing behind the prefix"),
+        (
+            "prefix-twice",
+            "must",
+            "swh",
+            "whsec_whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
+            error(),
+            "the prefix pasted twice is no base64",
+        ),
+        ("empty", "must", "swh", "", error(), "nothing"),
+        (
+            "15-bytes",
+            "should",
+            "swh",
+            "whsec_MDEyMzQ1Njc4OWFiY2Rl",
+            error(),
+            "one byte under the floor",
+        ),
+        (
+            "16-bytes",
+            "should",
+            "swh",
+            "whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
+            key("30313233343536373839616263646566"),
+            "exactly the floor",
+        ),
+        (
+            "unused-bits",
+            "should",
+            "swh",
+            "whsec_MDEyMzQ1Njc4OWFiY2RlZh==",
+            error(),
+            "bits behind the last byte are set: another text for the same key",
+        ),
+        (
+            "inner-blank",
+            "must",
+            "swh",
+            "whsec_MDEyMzQ1Njc4 OWFiY2RlZg==",
+            error(),
+            "a blank within",
+        ),
+        (
+            "inner-newline",
+            "must",
+            "swh",
+            "whsec_MDEyMzQ1Njc4\nOWFiY2RlZg==",
+            error(),
+            "a line end within",
+        ),
+        (
+            "public-key",
+            "must",
+            "swh",
+            "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
+            error(),
+            "a public key must not become a shared secret",
+        ),
+        (
+            "upper-prefix",
+            "must",
+            "swh",
+            "WHSEC_MDEyMzQ1Njc4OWFiY2RlZg==",
+            error(),
+            "another prefix is no base64",
+        ),
+        (
+            "stripe-plain",
+            "must",
+            "stripe-v1",
+            "secret",
+            key("736563726574"),
+            "any text is its own key",
+        ),
+        ("stripe-blank", "must", "stripe-v1", " \t ", error(), "blanks alone"),
+        (
+            "stripe-newline",
+            "policy",
+            "stripe-v1",
+            "whsec_abc\n",
+            error(),
+            "a line end from a file: refused rather than signed with",
+        ),
+        (
+            "github-unicode",
+            "must",
+            "github-sha256",
+            "schlüssel",
+            key("7363686cc3bc7373656c"),
+            "the key is the text's UTF-8",
+        ),
+        (
+            "github-inner-blank",
+            "must",
+            "github-sha256",
+            "It's a Secret",
+            key("49742773206120536563726574"),
+            "blanks within a text secret belong to it",
+        ),
+        (
+            "paymos-whole",
+            "must",
+            "paymos-v1",
+            "whsec_test_secret",
+            key("77687365635f746573745f736563726574"),
+            "the prefix belongs to the key",
+        ),
+        ("adyen-hex", "must", "adyen-raw-body", "00ffAB", key("00ffab"), "hexadecimal is decoded"),
+        ("adyen-odd", "must", "adyen-raw-body", "00f", error(), "an odd digit"),
+        ("adyen-junk", "must", "adyen-raw-body", "zz", error(), "no hexadecimal"),
+        (
+            "v1a-short",
+            "must",
+            "standard-webhooks-v1a",
+            "whpk_MDEyMzQ1",
+            error(),
+            "a short public key",
+        ),
+    ];
+    let cases = rows
+        .into_iter()
+        .map(|(name, level, scheme, secret, expected, why)| {
+            let input = json!({ "scheme": scheme, "secret": secret });
+            plain(&format!("secret-{name}"), level, "OneKey", (input, expected), why)
+        })
+        .collect();
+    Made {
+        name: "secret.decode.more.json".into(),
+        kind: "secret.decode",
+        flags: vec![(
+            "OneKey",
+            "AUTH_BYPASS",
+            "a lenient reading of a secret makes a short or empty key",
+        )],
+        cases,
+    }
+}
+
+const SIGN: [Flag; 1] = [(
+    "SameBytes",
+    "INTEROP",
+    "the tag is made over the bytes that are sent, with every live secret",
+)];
