@@ -5,12 +5,14 @@
 //! afresh with the time of its own; the lint makes each again and compares.
 
 mod answers;
+mod events;
 mod families;
 mod large;
 mod layouts;
 mod providers;
 pub mod recipe;
 mod signing;
+mod special;
 mod targets;
 
 use serde_json::{Value, json};
@@ -37,10 +39,12 @@ pub fn all(published: &str) -> Result<Vec<Made>, Unreadable> {
     let mut files = families::files();
     files.push(providers::file());
     files.push(large::file());
+    files.push(special::file());
     files.push(signing::sign());
     files.push(signing::secrets());
     files.extend(answers::files());
     files.extend(targets::files());
+    files.extend(events::files());
     files.extend(of_published(published)?);
     Ok(files)
 }

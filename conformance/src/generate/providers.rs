@@ -50,9 +50,7 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
     };
     let url = if body.is_empty() { url.replace(digest, EMPTY) } else { url };
     let mut verifier = Verifier::new(scheme);
-    if verifier.add(&secret).is_err() {
-        return Vec::new();
-    }
+    verifier.add(&secret).expect("a secret of the form that the row names");
     let message = Message {
         id: "msg_1",
         timestamp: &timestamp(scheme),
@@ -61,7 +59,8 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
         url: Some(&url),
         headers: &[],
     };
-    let Ok(headers) = verifier.sign(&message, Time::NotTested) else { return Vec::new() };
+    let headers =
+        verifier.sign(&message, Time::NotTested).expect("a message with all that rows sign");
     let slug = scheme.name.replace('*', "any").replace('/', "-");
     let case = |name: &str, secret: &str, body: &str, accept: bool, flag: &str, why: &str| {
         json!({

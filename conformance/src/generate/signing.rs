@@ -47,10 +47,10 @@ pub(super) fn sign() -> Made {
 }
 
 fn signed(scheme: &str, secrets: &[&str], body: &[u8]) -> Value {
-    let Some(scheme) = named(scheme) else { return Value::Null };
+    let scheme = named(scheme).expect("a row that ships");
     let mut verifier = Verifier::new(scheme);
-    if secrets.iter().any(|secret| verifier.add(secret).is_err()) {
-        return Value::Null;
+    for secret in secrets {
+        verifier.add(secret).expect("a secret of the layout");
     }
     let message = Message {
         id: "msg_2b7e151628aed2a6",
@@ -58,7 +58,7 @@ fn signed(scheme: &str, secrets: &[&str], body: &[u8]) -> Value {
         body,
         ..Message::default()
     };
-    json!(verifier.sign(&message, Time::NotTested).unwrap_or_default())
+    json!(verifier.sign(&message, Time::NotTested).expect("a whole message"))
 }
 
 /// Texts that are keys, and texts that only look like keys.
