@@ -9,3 +9,4 @@ pub mod cases;
 pub mod generate;
 pub mod lint;
 pub mod published;
+pub mod schema;

@@ -4,9 +4,10 @@ use std::{fs, path::PathBuf};
 
 use hookproof_conformance::{
     cases::{File, Level, Report},
+    generate, lint,
     published::{self, Vector},
 };
-use hookproof_core::profile::Profile;
+use hookproof_core::{profile::Profile, scheme};
 
 fn vectors() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../vectors")
@@ -57,4 +58,44 @@ fn every_published_vector_is_checked_and_only_rsa_is_listed() {
         }
     }
     assert_eq!(checked, 191, "199 vectors, 8 of them RSA");
+}
+
+/// Every case file, by name.
+fn files() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(vectors().join("cases")).expect("vectors/cases") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        files.push((name, fs::read_to_string(&path).expect("a readable file")));
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_lint_finds_nothing() {
+    let mut findings = lint::findings(&files());
+    findings.extend(lint::count_findings(&read("manifest.json"), &files()));
+    assert_eq!(findings, Vec::<String>::new());
+}
+
+#[test]
+fn generated_files_are_the_ones_that_are_committed() {
+    for made in generate::all(&read("published.json")).expect("published vectors") {
+        let committed = read(&format!("cases/{}", made.name));
+        assert!(committed == made.text(), "{}: run the example `generate`", made.name);
+    }
+}
+
+#[test]
+fn no_scheme_of_the_list_is_forgotten() {
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&read("schemes.json")).expect("a list of schemes");
+    for row in rows {
+        let name = row["scheme"].as_str().expect("a name");
+        let known = name == "(ladder only)"
+            || scheme::named(name).is_some()
+            || scheme::UNSUPPORTED.iter().any(|unsupported| unsupported.name == name);
+        assert!(known, "{name} has neither a row nor a reason");
+    }
 }

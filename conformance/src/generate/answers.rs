@@ -149,8 +149,11 @@ fn tolerances() -> Made {
     }
 }
 
+/// Name, attempt, factor, jitter, what the receiver asks for, the bounds, and why.
+type BackoffRow = (&'static str, u64, u64, &'static str, Option<u64>, (u64, u64), &'static str);
+
 fn backoff() -> Made {
-    let rows: [(&str, u64, u64, &str, Option<u64>, (u64, u64), &str); 9] = [
+    let rows: [BackoffRow; 9] = [
         ("full-first", 1, 2, "full", None, (0, 1_000), "full jitter of the first wait"),
         ("full-fifth", 5, 2, "full", None, (0, 16_000), "full jitter of the fifth wait"),
         ("pm10-first", 1, 2, "pm10", None, (900, 1_100), "a tenth either way"),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Flag, Made,
-    layouts::{BODY, Draft, LAYOUTS, Layout},
+    layouts::{BODY, Draft, Edit, LAYOUTS, Layout},
 };
 
 /// One file a scheme.
@@ -164,7 +164,7 @@ fn encodings(layout: &Layout) -> Vec<Value> {
 fn secrets(layout: &Layout) -> Vec<Value> {
     let (mine, other) = (layout.secret, layout.other_secret);
     let case = |name: &str, tags: Vec<&'static str>, secrets: Vec<&'static str>, accept, why| {
-        let draft = Draft { tags, secrets, ..Draft::new(layout) };
+        let draft = Draft { secrets, tags, ..Draft::new(layout) };
         draft.case(&format!("secret-{name}"), "must", "WrongSecret", accept, why)
     };
     vec![
@@ -196,8 +196,6 @@ fn secrets(layout: &Layout) -> Vec<Value> {
         ),
     ]
 }
-
-type Edit = fn(&mut Vec<(String, String)>);
 
 /// Names and values of header lines.
 fn headers(layout: &Layout) -> Vec<Value> {
@@ -319,7 +317,7 @@ fn times(layout: &Layout) -> Vec<Value> {
 fn rotation(layout: &Layout) -> Vec<Value> {
     let (mine, other) = (layout.secret, layout.other_secret);
     let case = |name: &str, tags: Vec<&'static str>, secrets: Vec<&'static str>, accept, why| {
-        let draft = Draft { tags, secrets, ..Draft::new(layout) };
+        let draft = Draft { secrets, tags, ..Draft::new(layout) };
         draft.case(&format!("rotation-{name}"), "must", "OnlyOneMember", accept, why)
     };
     let mut many = vec![other; 15];

@@ -114,6 +114,9 @@ pub(super) const LAYOUTS: [Layout; 5] = [
     },
 ];
 
+/// A change of the header list.
+pub(super) type Edit = fn(&mut Vec<(String, String)>);
+
 /// A case in the making: the usual request, changed in one thing.
 pub(super) struct Draft<'l> {
     pub(super) layout: &'l Layout,
@@ -132,7 +135,7 @@ pub(super) struct Draft<'l> {
     pub(super) time_text: Option<String>,
     pub(super) tolerance_s: u64,
     /// Changes the header list at the end.
-    pub(super) edit: Option<fn(&mut Vec<(String, String)>)>,
+    pub(super) edit: Option<Edit>,
 }
 
 impl<'l> Draft<'l> {

@@ -72,10 +72,16 @@ fn of_published(text: &str) -> Result<Vec<Made>, Unreadable> {
 }
 
 impl Made {
+    fn uses(&self, flag: &str) -> bool {
+        self.cases.iter().any(|case| {
+            case["flags"].as_array().is_some_and(|flags| flags.iter().any(|used| used == flag))
+        })
+    }
+
     /// The text of the file: one line a case.
     pub fn text(&self) -> String {
         let mut flags = serde_json::Map::new();
-        for (name, class, why) in &self.flags {
+        for (name, class, why) in self.flags.iter().filter(|(name, ..)| self.uses(name)) {
             flags.insert((*name).to_owned(), json!({ "class": class, "why": why }));
         }
         let cases: Vec<String> = self.cases.iter().map(|case| format!("  {case}")).collect();

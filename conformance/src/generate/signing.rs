@@ -63,131 +63,13 @@ fn signed(scheme: &str, secrets: &[&str], body: &[u8]) -> Value {
 
 /// Texts that are keys, and texts that only look like keys.
 pub(super) fn secrets() -> Made {
-    let key = |hex: &str| json!({ "result": "key", "key_hex": hex });
-    let error = || json!({ "result": "error" });
-    let rows: [(&str, &str, &str, &str, Value, &str); 20] = [
-        ("prefix-alone", "must", "swh", "whsec_", error(), "nothing behind the prefix"),
-        (
-            "prefix-twice",
-            "must",
-            "swh",
-            "whsec_whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
-            error(),
-            "the prefix pasted twice is no base64",
-        ),
-        ("empty", "must", "swh", "", error(), "nothing"),
-        (
-            "15-bytes",
-            "should",
-            "swh",
-            "whsec_MDEyMzQ1Njc4OWFiY2Rl",
-            error(),
-            "one byte under the floor",
-        ),
-        (
-            "16-bytes",
-            "should",
-            "swh",
-            "whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
-            key("30313233343536373839616263646566"),
-            "exactly the floor",
-        ),
-        (
-            "unused-bits",
-            "should",
-            "swh",
-            "whsec_MDEyMzQ1Njc4OWFiY2RlZh==",
-            error(),
-            "bits behind the last byte are set: another text for the same key",
-        ),
-        (
-            "inner-blank",
-            "must",
-            "swh",
-            "whsec_MDEyMzQ1Njc4 OWFiY2RlZg==",
-            error(),
-            "a blank within",
-        ),
-        (
-            "inner-newline",
-            "must",
-            "swh",
-            "whsec_MDEyMzQ1Njc4\nOWFiY2RlZg==",
-            error(),
-            "a line end within",
-        ),
-        (
-            "public-key",
-            "must",
-            "swh",
-            "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
-            error(),
-            "a public key must not become a shared secret",
-        ),
-        (
-            "upper-prefix",
-            "must",
-            "swh",
-            "WHSEC_MDEyMzQ1Njc4OWFiY2RlZg==",
-            error(),
-            "another prefix is no base64",
-        ),
-        (
-            "stripe-plain",
-            "must",
-            "stripe-v1",
-            "secret",
-            key("736563726574"),
-            "any text is its own key",
-        ),
-        ("stripe-blank", "must", "stripe-v1", " \t ", error(), "blanks alone"),
-        (
-            "stripe-newline",
-            "policy",
-            "stripe-v1",
-            "whsec_abc\n",
-            error(),
-            "a line end from a file: refused rather than signed with",
-        ),
-        (
-            "github-unicode",
-            "must",
-            "github-sha256",
-            "schlüssel",
-            key("7363686cc3bc7373656c"),
-            "the key is the text's UTF-8",
-        ),
-        (
-            "github-inner-blank",
-            "must",
-            "github-sha256",
-            "It's a Secret",
-            key("49742773206120536563726574"),
-            "blanks within a text secret belong to it",
-        ),
-        (
-            "paymos-whole",
-            "must",
-            "paymos-v1",
-            "whsec_test_secret",
-            key("77687365635f746573745f736563726574"),
-            "the prefix belongs to the key",
-        ),
-        ("adyen-hex", "must", "adyen-raw-body", "00ffAB", key("00ffab"), "hexadecimal is decoded"),
-        ("adyen-odd", "must", "adyen-raw-body", "00f", error(), "an odd digit"),
-        ("adyen-junk", "must", "adyen-raw-body", "zz", error(), "no hexadecimal"),
-        (
-            "v1a-short",
-            "must",
-            "standard-webhooks-v1a",
-            "whpk_MDEyMzQ1",
-            error(),
-            "a short public key",
-        ),
-    ];
-    let cases = rows
+    let cases = SECRETS
         .into_iter()
-        .map(|(name, level, scheme, secret, expected, why)| {
+        .map(|(name, level, scheme, secret, key, why)| {
+            let expected = match key {
+                Some(key) => json!({ "result": "key", "key_hex": key }),
+                None => json!({ "result": "error" }),
+            };
             let input = json!({ "scheme": scheme, "secret": secret });
             plain(&format!("secret-{name}"), level, "OneKey", (input, expected), why)
         })
@@ -209,3 +91,98 @@ const SIGN: [Flag; 1] = [(
     "INTEROP",
     "the tag is made over the bytes that are sent, with every live secret",
 )];
+/// Name, level, scheme, text, the key where it is one, and why.
+type SecretRow =
+    (&'static str, &'static str, &'static str, &'static str, Option<&'static str>, &'static str);
+const SECRETS: [SecretRow; 20] = [
+    ("prefix-alone", "must", "swh", "whsec_", None, "nothing behind the prefix"),
+    (
+        "prefix-twice",
+        "must",
+        "swh",
+        "whsec_whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
+        None,
+        "the prefix pasted twice is no base64",
+    ),
+    ("empty", "must", "swh", "", None, "nothing"),
+    ("15-bytes", "should", "swh", "whsec_MDEyMzQ1Njc4OWFiY2Rl", None, "one byte under the floor"),
+    (
+        "16-bytes",
+        "should",
+        "swh",
+        "whsec_MDEyMzQ1Njc4OWFiY2RlZg==",
+        Some("30313233343536373839616263646566"),
+        "exactly the floor",
+    ),
+    (
+        "unused-bits",
+        "should",
+        "swh",
+        "whsec_MDEyMzQ1Njc4OWFiY2RlZh==",
+        None,
+        "bits behind the last byte are set: another text for the same key",
+    ),
+    ("inner-blank", "must", "swh", "whsec_MDEyMzQ1Njc4 OWFiY2RlZg==", None, "a blank within"),
+    ("inner-newline", "must", "swh", "whsec_MDEyMzQ1Njc4\nOWFiY2RlZg==", None, "a line end within"),
+    (
+        "public-key",
+        "must",
+        "swh",
+        "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
+        None,
+        "a public key must not become a shared secret",
+    ),
+    (
+        "upper-prefix",
+        "must",
+        "swh",
+        "WHSEC_MDEyMzQ1Njc4OWFiY2RlZg==",
+        None,
+        "another prefix is no base64",
+    ),
+    (
+        "stripe-plain",
+        "must",
+        "stripe-v1",
+        "secret",
+        Some("736563726574"),
+        "any text is its own key",
+    ),
+    ("stripe-blank", "must", "stripe-v1", " \t ", None, "blanks alone"),
+    (
+        "stripe-newline",
+        "policy",
+        "stripe-v1",
+        "whsec_abc\n",
+        None,
+        "a line end from a file: refused rather than signed with",
+    ),
+    (
+        "github-unicode",
+        "must",
+        "github-sha256",
+        "schlüssel",
+        Some("7363686cc3bc7373656c"),
+        "the key is the text's UTF-8",
+    ),
+    (
+        "github-inner-blank",
+        "must",
+        "github-sha256",
+        "It's a Secret",
+        Some("49742773206120536563726574"),
+        "blanks within a text secret belong to it",
+    ),
+    (
+        "paymos-whole",
+        "must",
+        "paymos-v1",
+        "whsec_test_secret",
+        Some("77687365635f746573745f736563726574"),
+        "the prefix belongs to the key",
+    ),
+    ("adyen-hex", "must", "adyen-raw-body", "00ffAB", Some("00ffab"), "hexadecimal is decoded"),
+    ("adyen-odd", "must", "adyen-raw-body", "00f", None, "an odd digit"),
+    ("adyen-junk", "must", "adyen-raw-body", "zz", None, "no hexadecimal"),
+    ("v1a-short", "must", "standard-webhooks-v1a", "whpk_MDEyMzQ1", None, "a short public key"),
+];
