@@ -198,7 +198,8 @@ impl Verifier {
             }
         }
         let single = matches!(template.grammar, Grammar::Single { .. } | Grammar::Method);
-        Err(if single && !well_formed && content::signature_header(names).is_some() {
+        let tried = self.live(time).next().is_some();
+        Err(if single && tried && !well_formed && content::signature_header(names).is_some() {
             Refusal::Malformed
         } else {
             Refusal::NoMatch
