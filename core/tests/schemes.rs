@@ -184,7 +184,7 @@ fn header_names() -> Vec<String> {
                 match &set.signature {
                     scheme::Carrier::One(name) => names.push(name.to_string()),
                     scheme::Carrier::Each(each) => {
-                        names.extend(each.iter().map(ToString::to_string))
+                        names.extend(each.iter().map(ToString::to_string));
                     }
                     scheme::Carrier::Numbered(prefix) => names.push(format!("{prefix}2")),
                 }
