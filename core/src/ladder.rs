@@ -148,10 +148,30 @@ mod tests {
     }
 
     #[test]
+    fn the_named_ladders_are_the_published_ones() {
+        let minutes = |ladder: Ladder| -> alloc::vec::Vec<u64> {
+            ladder.waits_ms().iter().map(|wait| wait / MINUTE).collect()
+        };
+        assert_eq!(minutes(Ladder::paymos()), [1, 2, 4, 8, 16, 32, 60, 120, 240, 480]);
+        assert_eq!(minutes(Ladder::inbox_default()), [1, 5, 15]);
+        let standard = Ladder::standard_webhooks();
+        assert_eq!(standard.waits_ms().first(), Some(&5_000));
+        assert_eq!(minutes(standard), [0, 5, 30, 120, 300, 600, 840, 1_200, 1_440]);
+    }
+
+    #[test]
+    fn a_ladder_without_waits_has_one_attempt() {
+        let once = Ladder::new(alloc::vec![]).expect("short");
+        assert_eq!((once.attempts(), once.wait(1, 0), once.longest()), (1, None, 0));
+    }
+
+    #[test]
     fn absurd_ladders_are_refused_with_a_reason() {
         let long = Ladder::new(alloc::vec![1; WAITS_MAX + 1]).expect_err("too long");
         assert_eq!(alloc::format!("{long}"), "a ladder has at most 200 waits, this one has 201");
-        assert_eq!(Ladder::new(alloc::vec![1, WAIT_MAX_MS + 1]), Err(BadLadder::WaitTooLong(2)));
+        let steep = Ladder::new(alloc::vec![1, WAIT_MAX_MS + 1]).expect_err("too long a wait");
+        assert_eq!(steep, BadLadder::WaitTooLong(2));
+        assert_eq!(alloc::format!("{steep}"), "wait 2 of the ladder is longer than 30 days");
         assert!(Ladder::new(alloc::vec![WAIT_MAX_MS; WAITS_MAX]).is_ok());
     }
 }

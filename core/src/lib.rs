@@ -32,6 +32,7 @@ pub mod address;
 pub mod answer;
 pub mod codec;
 pub mod endpoint;
+pub mod handler;
 pub mod header;
 pub mod identity;
 pub mod inbox;

@@ -179,11 +179,66 @@ pub fn check_retention(
 mod tests {
     use super::*;
 
+    fn keep(retention_ms: Option<u64>) -> InboxPolicy {
+        InboxPolicy { retention_ms, ..InboxPolicy::hookproof() }
+    }
+
+    #[test]
+    fn the_default_is_what_the_contract_says() {
+        let profile = Profile::hookproof();
+        assert_eq!(profile.ladder, Ladder::paymos());
+        assert_eq!((profile.time_limit_ms, profile.retry_after_max_ms), (10_000, 86_400_000));
+        assert_eq!(profile.resend_window_ms, 30 * 86_400_000);
+        assert_eq!((profile.on_gone, profile.on_exhausted), (OnGone::Climb, OnExhausted::Keep));
+        let inbox = InboxPolicy::hookproof();
+        assert_eq!((inbox.defer_timer_ms, inbox.defer_cap_ms), (300_000, 86_400_000));
+        assert_eq!(inbox.retention_ms, None);
+        assert_eq!(inbox.ladder, Ladder::inbox_default());
+    }
+
+    #[test]
+    fn a_named_profile_differs_only_where_its_provider_says_so() {
+        assert_eq!(Profile::paymos(), Profile { name: "paymos", ..Profile::hookproof() });
+        let standard = Profile {
+            name: "standard-webhooks",
+            ladder: Ladder::standard_webhooks(),
+            time_limit_ms: 15_000,
+            on_gone: OnGone::Disable,
+            on_exhausted: OnExhausted::Disable,
+            ..Profile::hookproof()
+        };
+        assert_eq!(Profile::standard_webhooks(), standard);
+    }
+
+    #[test]
+    fn the_horizon_has_room_for_each_wait_each_limit_and_each_retry_after() {
+        let ladder = Ladder::new(alloc::vec![1_000, 2_000]).expect("short");
+        let profile = Profile { ladder, retry_after_max_ms: 500, ..Profile::hookproof() };
+        assert_eq!(profile.lease_ms(), 15_000);
+        assert_eq!(profile.horizon_ms(), 1_050 + 2_100 + 3 * (15_000 + 500));
+        let least = profile.horizon_ms() + 30 * DAY + 2 * MINUTE;
+        assert_eq!(retention_min_ms(&profile, MINUTE), least);
+    }
+
+    #[test]
+    fn no_clamp_at_all_leaves_no_retention_but_for_ever() {
+        let patient = Profile { retry_after_max_ms: u64::MAX, ..Profile::hookproof() };
+        assert_eq!(retention_min_ms(&patient, u64::MAX), u64::MAX);
+        assert!(check_retention(&keep(Some(u64::MAX - 1)), &patient, 0).is_err());
+        assert_eq!(check_retention(&keep(None), &patient, 0), Ok(()));
+    }
+
+    #[test]
+    fn a_retention_that_is_too_short_says_what_would_do() {
+        let short = RetentionTooShort { asked_ms: 2 * HOUR, least_ms: 3 * HOUR + 1 };
+        let words = alloc::format!("{short}");
+        assert!(words.contains("for 2 h") && words.contains("least 4 h"), "{words}");
+    }
+
     #[test]
     fn keys_outlive_the_last_attempt_of_a_late_resend() {
         let sender = Profile::paymos();
         let least = retention_min_ms(&sender, MINUTE);
-        let keep = |ms| InboxPolicy { retention_ms: ms, ..InboxPolicy::hookproof() };
         assert!(least > sender.resend_window_ms + sender.ladder.longest());
         assert_eq!(check_retention(&keep(Some(least)), &sender, MINUTE), Ok(()));
         assert_eq!(check_retention(&keep(None), &sender, MINUTE), Ok(()));

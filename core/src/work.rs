@@ -158,9 +158,9 @@ impl Job {
                 end(receipt, ground, &proposal, End::AlreadyBooked)
             }
             Standing::Overtaken => end(receipt, ground, &proposal, End::Overtaken),
-            // A replay finds its own work done.
+            // A replay finds its own work done and passed.
             Standing::Impossible if receipt.applied => {
-                end(receipt, ground, &proposal, End::Applied)
+                end(receipt, ground, &proposal, End::Overtaken)
             }
             Standing::Impossible | Standing::Unknown => {
                 set_aside(receipt, ground, &proposal, Reason::Impossible)

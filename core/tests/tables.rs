@@ -226,6 +226,18 @@ fn a_refetch_is_instead_of_the_early_event_and_its_effect() {
 }
 
 #[test]
+fn where_nothing_is_early_no_refetch_leaps() {
+    let rules = vec![
+        once(PAYS, moves(PAYS, &[PENDING], PAID)),
+        once(PAYS, moves(CHECKS_OUT, &[PENDING], PAID)),
+    ];
+    for kind in [Kind::Latest, Kind::Ledger] {
+        let table = Table::new(4, kind, Order::Graph, Early::Refetch, rules.clone());
+        converges(&table, &[fact(PAYS, 0), fact(CHECKS_OUT, 0)]);
+    }
+}
+
+#[test]
 fn a_refetch_by_sequence_has_no_entries_for_a_ledger() {
     let table =
         Table::new(4, Kind::Ledger, Order::Sequence, Early::Refetch, vec![moves(PAYS, &[], PAID)]);

@@ -407,8 +407,10 @@ pub enum About {
 pub enum Reason {
     /// No reason was given, which is a fault.
     None,
-    /// Its cycle is used up.
+    /// Its cycle is used up, and the last answer was no.
     Exhausted,
+    /// Its cycle is used up, and nothing whole came to its last attempt.
+    Unanswered,
     /// The receiver said 410.
     Gone,
     /// Its last claim died with its worker.
@@ -423,6 +425,29 @@ pub enum Reason {
     Impossible,
     /// Its bytes could not be read.
     Unreadable,
+    /// Its endpoint is gone.
+    EndpointGone,
+    /// A person ended it.
+    Operator,
+}
+
+impl From<hookproof_core::Reason> for Reason {
+    fn from(reason: hookproof_core::Reason) -> Self {
+        use hookproof_core::Reason as Core;
+        match reason {
+            Core::Exhausted => Self::Exhausted,
+            Core::Unanswered => Self::Unanswered,
+            Core::Gone => Self::Gone,
+            Core::ClaimLost => Self::ClaimLost,
+            Core::EndpointGone => Self::EndpointGone,
+            Core::Operator => Self::Operator,
+            Core::Failing => Self::Failing,
+            Core::WorkerLost => Self::WorkerLost,
+            Core::DeferralCap => Self::DeferralCap,
+            Core::Impossible => Self::Impossible,
+            Core::Unreadable => Self::Unreadable,
+        }
+    }
 }
 
 /// The answer to a replay.
@@ -491,6 +516,22 @@ pub enum ReceiptStand {
     Overtaken,
     Ignored,
     InReview,
+}
+
+impl From<hookproof_core::inbox::Stand> for ReceiptStand {
+    fn from(stand: hookproof_core::inbox::Stand) -> Self {
+        use hookproof_core::inbox::{End, Stand};
+        match stand {
+            Stand::Queued { .. } => Self::Queued,
+            Stand::Deferred { .. } => Self::Deferred,
+            Stand::Retrying { .. } => Self::Retrying,
+            Stand::Done(End::Applied) => Self::Applied,
+            Stand::Done(End::AlreadyBooked) => Self::AlreadyBooked,
+            Stand::Done(End::Overtaken) => Self::Overtaken,
+            Stand::Ignored => Self::Ignored,
+            Stand::InReview(_) => Self::InReview,
+        }
+    }
 }
 
 /// A family of faults, as the contract lists them.

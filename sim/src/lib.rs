@@ -1,3 +1,31 @@
-//! sim
+//! A deterministic world around [`hookproof_core`]: faults, walks, explorer, oracle, rogues.
+
+/// `Clone` field by field, so that `clone_from` reuses the buffers.
+macro_rules! clone_reusing {
+    ($type:ident { $($field:ident),+ $(,)? }) => {
+        impl Clone for $type {
+            fn clone(&self) -> Self {
+                Self { $($field: self.$field.clone()),+ }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                $(self.$field.clone_from(&source.$field);)+
+            }
+        }
+    };
+}
+
+pub mod dice;
+pub mod handler;
 pub mod history;
+pub mod models;
+pub mod named;
+pub mod oracle;
 pub mod promise;
+pub mod prove;
+pub mod rogue;
+pub mod setup;
+pub mod swarm;
+pub mod trace;
+pub mod walk;
+pub mod world;

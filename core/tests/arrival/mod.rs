@@ -152,6 +152,12 @@ impl World {
             if self.asking[i] > 0 {
                 let mut world = self.clone();
                 world.asking[i] -= 1;
+                // A receiver may find that the event need not have asked by now, and work it.
+                if !matches!(table.standing(&world, proposal), Standing::Early | Standing::Equal) {
+                    let mut worked = world.clone();
+                    worked.work(table, i, fact);
+                    next.push(worked);
+                }
                 world.learn(table, i, proposal, answer);
                 next.push(world);
             }

@@ -10,32 +10,25 @@
 macro_rules! hold {
     ($condition:expr, $promise:ident, $($what:tt)+) => {
         if !$condition {
-            return Err($crate::oracle::breach($crate::promise::Promise::$promise, format_args!($($what)+)));
+            breaks!($promise, $($what)+);
         }
     };
 }
 
-/// `Clone` field by field, so that `clone_from` reuses the buffers.
-macro_rules! clone_reusing {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
-        impl Clone for $type {
-            fn clone(&self) -> Self {
-                Self { $($field: self.$field.clone()),+ }
-            }
-
-            fn clone_from(&mut self, source: &Self) {
-                $(self.$field.clone_from(&source.$field);)+
-            }
-        }
+/// Returns a breach of the promise.
+macro_rules! breaks {
+    ($promise:ident, $($what:tt)+) => {
+        return Err($crate::oracle::breach($crate::promise::Promise::$promise, format_args!($($what)+)))
     };
 }
 
 mod accounted;
-mod pack;
+pub(crate) mod pack;
 mod receiving;
 mod report;
 mod sending;
 
+pub use pack::Names;
 pub use report::{Broken, Report, Row, Verdict};
 
 use hookproof_core::{
@@ -180,15 +173,13 @@ impl<'t> Oracle<'t> {
     /// the report. After a breach nothing more can be said: the history is to be left there.
     pub fn observe(&mut self, line: &Line) -> Result<(), Breach> {
         let Self { terms, sending, receiving, accounted, danger, .. } = self;
-        let mut verdicts = [
-            sending.observe(terms, line, danger),
-            receiving.observe(terms, line, danger),
-            accounted.observe(terms, line),
-        ];
+        accounted.observe(terms, line);
+        let mut verdicts =
+            [sending.observe(terms, line, danger), receiving.observe(terms, line, danger), Ok(())];
         if line.fact == Fact::Ended {
             self.ended = true;
             let [of_sending, of_receiving, of_accounted] = &mut verdicts;
-            and_then(of_sending, || sending.end(terms, line.at, danger));
+            and_then(of_sending, || sending.end());
             and_then(of_receiving, || receiving.end(terms, line.at, danger));
             and_then(of_accounted, || accounted.end(sending, danger));
         }
@@ -199,9 +190,24 @@ impl<'t> Oracle<'t> {
     /// Appends everything that verdicts of later lines depend on: two oracles under the same terms
     /// with equal keys have the same future. No absolute time is in it, and no count of dangers.
     pub fn pack(&self, now: Millis, key: &mut Vec<u8>) {
-        self.sending.pack(self.terms, now, key);
-        self.receiving.pack(self.terms, now, key);
+        self.pack_as(now, Names::default(), key);
+    }
+
+    /// [`Oracle::pack`] with other names for relays and claims.
+    pub fn pack_as(&self, now: Millis, names: Names<'_>, key: &mut Vec<u8>) {
+        self.sending.pack(self.terms, now, names, key);
+        self.receiving.pack(self.terms, now, names, key);
         self.accounted.pack(key);
+    }
+
+    /// Judges the commit whose lines were read last: no more of it will come.
+    pub fn pause(&mut self) -> Result<(), Breach> {
+        self.receiving.pause(self.terms)
+    }
+
+    /// Gives out how often each promise was in danger since this was last asked.
+    pub fn take_danger(&mut self) -> Danger {
+        core::mem::take(&mut self.danger)
     }
 
     /// How often each promise was in danger so far.

@@ -81,10 +81,50 @@ impl Oracle<'_> {
         let owes_at_end = Sending::owes_at_end(promise)
             || Receiving::owes_at_end(promise)
             || Accounted::owes_at_end(promise);
-        let decidable = self.sending.decides(self.terms, promise)
+        let decidable = Sending::decides(self.terms, promise)
             && self.receiving.decides(self.terms, promise)
             && self.accounted.decides(promise);
         let read = self.broken.is_empty() && (self.ended || !owes_at_end);
         if read && decidable { Verdict::Pass } else { Verdict::Inconclusive }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::{judge, sending::tests::tale};
+
+    #[test]
+    fn what_is_owed_at_the_end_is_open_until_the_end() {
+        let tale = tale().committed(0).fanned(0, 0, 0).fan_out_done(0, 1).acknowledged(0);
+        let open = judge(&tale.terms, &tale.lines);
+        assert_eq!(open.breach(), None);
+        assert_eq!(open.verdict(Promise::S3), Verdict::Pass);
+        for promise in [Promise::S2, Promise::S12, Promise::E1] {
+            assert_eq!(open.verdict(promise), Verdict::Inconclusive, "{promise}");
+        }
+        let ended = tale.ended();
+        let report = judge(&ended.terms, &ended.lines);
+        assert_eq!(report.verdict(Promise::S2), Verdict::Pass);
+        assert_eq!(report.verdict(Promise::E1), Verdict::Inconclusive, "no row was shown");
+    }
+
+    #[test]
+    fn lateness_decides_s8_where_it_counts() {
+        let mut tale = tale();
+        assert_eq!(judge(&tale.terms, &tale.lines).verdict(Promise::S8), Verdict::Pass);
+        tale.terms.timely = false;
+        assert_eq!(judge(&tale.terms, &tale.lines).verdict(Promise::S8), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_breach_ends_the_reading_at_its_line() {
+        let tale = tale().committed(0).committed(0).ended();
+        let report = judge(&tale.terms, &tale.lines);
+        let broken = report.breach().expect("a breach");
+        assert_eq!((broken.line, broken.breach.promise), (2, Promise::S15));
+        assert_eq!(report.verdict(Promise::S15), Verdict::Fail);
+        assert_eq!(report.verdict(Promise::S3), Verdict::Inconclusive);
+        assert_eq!(report.verdict(Promise::S4), Verdict::Inconclusive, "it is not decided here");
     }
 }

@@ -1,49 +1,301 @@
-//! The sending half.
+//! The sending half: S1, S2, S3, S5, S6, S7, S8, S11, S12, S14, S15.
+//!
+//! What is stored is what the sender's rows must be by the lines so far, and, rather than past times,
+//! the instants before or after which something must not happen. Persisted times are those of the
+//! sender's database. When its clock jumps forward, what it waits for comes sooner by as much, so every
+//! "not before" that the database keeps moves; when it goes back, that comes later, or earlier where a
+//! sweep pulls it in, so nothing moves, and lateness is excused by as much. Limits within a process are
+//! monotonic and stay.
+//!
+//! After a restore from a backup the rows are what they were some time ago: such a row is *adrift*,
+//! may stand anywhere that it may have stood, and is held to its promises again from the next line
+//! that shows it.
+
+mod attempts;
+mod clock;
+mod ends;
+mod ladder;
+mod people;
+mod publishing;
+mod requests;
+mod rows;
+mod unrest;
+
+#[cfg(test)]
+pub(super) mod tests;
 
 use hookproof_core::Millis;
 
-use super::{Breach, Danger, Terms};
-use crate::{history::Line, promise::Promise};
+use super::{
+    Breach, Danger, Terms,
+    pack::{Names, not_before, number},
+    row,
+};
+use crate::{
+    history::{DeliveryNo, Fact, Line, Node},
+    promise::Promise,
+};
+use clock::Clock;
+pub(super) use ends::Sent;
+pub(super) use rows::Row;
+use rows::{Claim, Delivery, Endpoint, Event, Packing, Zombie, bits};
 
-/// What is known of this half.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sending {}
+/// What is known of the sender.
+#[derive(Debug, Default)]
+pub(super) struct Sending {
+    events: Vec<Event>,
+    deliveries: Vec<Delivery>,
+    endpoints: Vec<Endpoint>,
+    zombies: Vec<Zombie>,
+    /// The endpoints subscribed now, which the next event is owed to.
+    owed: u64,
+    /// The endpoints that may get the next event.
+    may: u64,
+    /// The clock of the whole sender.
+    clock: Clock,
+    /// The relays that were heard of, and those of them that may be down.
+    relays: u64,
+    silent: u64,
+    /// How many fan-outs committed.
+    fan_outs: u32,
+    /// How often something answered in a receiver's place, and how often a worker stalled.
+    stand_ins: u32,
+    stalls: u32,
+    /// Whether endpoints may refuse for a receiver that is not there.
+    refuses: bool,
+    /// The ingresses of the receiver that are down.
+    ingresses_down: u64,
+    /// Until when a worker that stalled may hold locks.
+    stalled_until: Millis,
+    /// By how much the database's clock went back in all.
+    set_back_ms: u64,
+    /// Whether the history says which rows were there when everything had run out.
+    stood: bool,
+    /// How many deliveries are on their ladder, and how many requests under way. For dangers alone.
+    open: u32,
+    flights: u32,
+}
+
+clone_reusing!(Sending {
+    events,
+    deliveries,
+    endpoints,
+    zombies,
+    owed,
+    may,
+    clock,
+    relays,
+    silent,
+    fan_outs,
+    stand_ins,
+    stalls,
+    refuses,
+    ingresses_down,
+    stalled_until,
+    set_back_ms,
+    stood,
+    open,
+    flights,
+});
 
 impl Sending {
     /// Forgets the history and keeps the memory.
-    pub(super) fn reset(&mut self) {}
+    pub(super) fn reset(&mut self) {
+        let Self { events, deliveries, endpoints, zombies, .. } = core::mem::take(self);
+        *self = Self { events, deliveries, endpoints, zombies, ..Self::default() };
+        self.events.clear();
+        self.deliveries.clear();
+        self.endpoints.clear();
+        self.zombies.clear();
+    }
 
     /// Takes in the next line.
     pub(super) fn observe(
         &mut self,
-        _terms: &Terms,
-        _line: &Line,
-        _danger: &mut Danger,
+        terms: &Terms,
+        line: &Line,
+        danger: &mut Danger,
     ) -> Result<(), Breach> {
-        Ok(())
-    }
-
-    /// Judges what is owed when nothing more will happen; runs after `observe` of `Ended`.
-    pub(super) fn end(
-        &mut self,
-        _terms: &Terms,
-        _now: Millis,
-        _danger: &mut Danger,
-    ) -> Result<(), Breach> {
-        Ok(())
+        if terms.timely {
+            self.hear(terms, line);
+        }
+        match line.fact {
+            Fact::Committed { .. }
+            | Fact::RolledBack { .. }
+            | Fact::Published { .. }
+            | Fact::FannedOut { .. }
+            | Fact::FanOutDone { .. }
+            | Fact::Swept { .. } => self.publishing(terms, line, danger),
+            Fact::Claimed { .. } => self.claimed(terms, line),
+            Fact::ClaimLost { delivery, fence } => {
+                self.claim_lost(terms, line.at, delivery, fence, danger)
+            }
+            Fact::Released { delivery, fence } => self.released(line.at, delivery, fence),
+            Fact::Requested { .. } => self.requested(terms, line, danger),
+            Fact::Responded { .. } => self.responded(terms, line, danger),
+            Fact::Arrived { delivery, .. } => {
+                self.arrived(delivery);
+                Ok(())
+            }
+            Fact::Answered { delivery, attempt, status, .. } => {
+                self.answered(delivery, attempt, status);
+                Ok(())
+            }
+            Fact::Settled { .. } => self.settled(terms, line),
+            Fact::Closed { delivery, stand } => self.closed(terms, line, delivery, stand),
+            Fact::Fenced { .. } => {
+                danger.count(Promise::S5);
+                Ok(())
+            }
+            Fact::Resent { delivery, answer, .. } => {
+                self.resent(terms, line.at, delivery, answer, danger)
+            }
+            Fact::Endpoint { endpoint, life } => self.endpoint(terms, line, endpoint, life, danger),
+            Fact::DeliveryStands { delivery, .. } => {
+                self.stood = true;
+                self.delivery(delivery).stood = true;
+                Ok(())
+            }
+            Fact::Crashed
+            | Fact::PowerLost { .. }
+            | Fact::Restarted { .. }
+            | Fact::DatabaseUp { .. }
+            | Fact::Restored { .. }
+            | Fact::Conflicted
+            | Fact::RolledBackByDatabase
+            | Fact::CommitUnknown
+            | Fact::ClockJumped { .. }
+            | Fact::Fault { .. } => {
+                self.unrest(terms, line, danger);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a promise can be decided only by a history that has ended.
-    pub(super) fn owes_at_end(_promise: Promise) -> bool {
-        false
+    pub(super) fn owes_at_end(promise: Promise) -> bool {
+        matches!(promise, Promise::S2 | Promise::S11 | Promise::S12)
     }
 
-    /// Whether this history, under these terms, shows what the promise needs (true for the
-    /// promises of others).
-    pub(super) fn decides(&self, _terms: &Terms, _promise: Promise) -> bool {
-        true
+    /// Whether this history, under these terms, shows what the promise needs: lateness must count
+    /// for S8.
+    pub(super) fn decides(terms: &Terms, promise: Promise) -> bool {
+        promise != Promise::S8 || terms.timely
     }
 
     /// Appends what later verdicts depend on.
-    pub(super) fn pack(&self, _terms: &Terms, _now: Millis, _key: &mut Vec<u8>) {}
+    pub(super) fn pack(&self, terms: &Terms, now: Millis, names: Names<'_>, key: &mut Vec<u8>) {
+        let Self { events, deliveries, endpoints, zombies, owed: _, may: _, clock, .. } = self;
+        let Self { relays, silent, fan_outs, stand_ins, stalls, refuses, .. } = *self;
+        let Self { open: _, flights: _, .. } = self;
+        let (timely, lag_ms) = (terms.timely, lag_ms(terms));
+        let with = Packing { now, names, timely, lag_ms, stand_ins, stalls, clock, fan_outs };
+        for rows in [events.len(), deliveries.len(), endpoints.len()] {
+            number(key, rows as u64);
+        }
+        for event in events {
+            event.pack(&with, key);
+        }
+        for (no, delivery) in deliveries.iter().enumerate() {
+            delivery.pack(&with, no, endpoints, key);
+        }
+        for endpoint in endpoints {
+            endpoint.pack(&with, key);
+        }
+        for zombie in zombies.iter().filter(|zombie| zombie.matters(now)) {
+            zombie.pack(&with, key);
+        }
+        number(key, 0);
+        key.push(bits([refuses, self.stood]));
+        number(key, self.ingresses_down);
+        if timely {
+            number(key, self.set_back_ms);
+            not_before(key, now, self.stalled_until);
+            number(key, relays);
+            number(key, silent);
+            clock.pack(key);
+        }
+    }
+
+    fn delivery(&mut self, delivery: DeliveryNo) -> &mut Delivery {
+        row(&mut self.deliveries, delivery.index())
+    }
+
+    /// The claim with this number: held, taken over, or the last one that is over.
+    fn claim(&mut self, delivery: DeliveryNo, fence: u32) -> Option<&mut Claim> {
+        let current = &mut self.deliveries.get_mut(delivery.index())?.claim;
+        if current.is(fence) {
+            return Some(current);
+        }
+        let mut zombies = self.zombies.iter_mut();
+        let found = zombies.find(|z| z.delivery == delivery.0 && z.claim.is(fence));
+        let last = (current.fence == Some(fence)).then_some(current);
+        found.map(|zombie| &mut zombie.claim).or(last)
+    }
+
+    /// Moves a delivery to another stand and gives it back.
+    fn turn(&mut self, delivery: DeliveryNo, to: Row) -> &mut Delivery {
+        let delivery = row(&mut self.deliveries, delivery.index());
+        self.open += u32::from(to.is_open());
+        self.open -= u32::from(delivery.row.is_open());
+        delivery.row = to;
+        delivery
+    }
+
+    /// Takes its claim from whoever holds it. A worker that may still be at it is remembered.
+    fn retire(&mut self, delivery: DeliveryNo, now: Millis) {
+        self.free_slot(delivery);
+        let claim = &mut self.deliveries[delivery.index()].claim;
+        let zombie = Zombie { delivery: delivery.0, claim: *claim };
+        *claim = claim.over();
+        if zombie.matters(now) {
+            self.zombies.retain(|zombie| zombie.matters(now));
+            self.zombies.push(zombie);
+        }
+    }
+
+    /// Ends a claim whose worker has done with it.
+    fn end_claim(&mut self, delivery: DeliveryNo) {
+        self.free_slot(delivery);
+        let claim = &mut self.deliveries[delivery.index()].claim;
+        *claim = claim.over();
+    }
+
+    fn free_slot(&mut self, delivery: DeliveryNo) {
+        let delivery = &mut self.deliveries[delivery.index()];
+        if core::mem::take(&mut delivery.claim.counted) {
+            self.endpoints[delivery.endpoint as usize].in_flight -= 1;
+            self.flights -= 1;
+        }
+    }
+}
+
+/// The longest that a delivery which is due may wait for its start, if nothing holds it (S8): one
+/// look for due rows, and one lease.
+fn patience_ms(terms: &Terms) -> u64 {
+    terms.poll_ms + terms.profile.lease_ms()
+}
+
+/// How long before its line a decision can have been made where lateness counts: a transaction reads
+/// the time and commits between two looks for due rows.
+fn lag_ms(terms: &Terms) -> u64 {
+    if terms.timely { terms.poll_ms } else { 0 }
+}
+
+/// The number of the relay that a line comes from.
+fn relay_of(by: Node) -> u8 {
+    match by {
+        Node::Relay(relay) => relay,
+        Node::App
+        | Node::Network
+        | Node::Ingress(_)
+        | Node::Worker(_)
+        | Node::EffectRelay(_)
+        | Node::External
+        | Node::Api
+        | Node::Database(_)
+        | Node::Operator
+        | Node::World => u8::MAX,
+    }
 }

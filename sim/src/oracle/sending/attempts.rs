@@ -1,0 +1,354 @@
+//! Claims and what becomes of them: S2, S5, S6, and S8 and S11 for a start that comes too late.
+//!
+//! # S8 on one history
+//!
+//! A delivery that is due is claimed within one look for due rows and one lease. What counts is a
+//! clock of its endpoint, which stands still while the endpoint takes nothing, while the sender's
+//! database does not answer and while no relay is up (a relay that crashed, stalled, or met a
+//! conflict, a failed commit or a full pool is down until it is next heard of), or while a worker that
+//! stalled may hold locks. Each end of such a
+//! hold, and each of these faults, grants one more patience to everybody; so does each attempt that
+//! was started to the *same* endpoint in the meantime, with one interval of its rate, since slots and
+//! rate hold a delivery back behind its own kind (S14). Attempts to others buy nothing: a worker that
+//! sleeps on a neighbour's `Retry-After`, or a queue behind a delivery that fails, is late by minutes.
+
+use hookproof_core::Millis;
+
+use super::{
+    super::{Breach, Danger, Terms},
+    Sending,
+    ladder::{
+        claim_keeps_the_ladder, may_be_claimed, may_be_taken_over, may_be_used_up, may_fail,
+        may_wait,
+    },
+    lag_ms, patience_ms, relay_of,
+    rows::{Claim, Delivery, Due, Phase, Row},
+};
+use crate::{
+    history::{DeliveryNo, DeliveryStand, Fact, Line, Node},
+    promise::Promise,
+};
+
+impl Sending {
+    pub(super) fn claimed(&mut self, terms: &Terms, line: &Line) -> Result<(), Breach> {
+        let Fact::Claimed { delivery: no, attempt, rung, cycle, fence, wait_ms, .. } = line.fact
+        else {
+            return Ok(());
+        };
+        let delivery = *self.delivery(no);
+        if delivery.adrift {
+            self.found(no, attempt, rung, cycle);
+        } else {
+            may_be_claimed(&delivery, no, line.at)?;
+        }
+        let delivery = self.deliveries[no.index()];
+        hold!(
+            cycle == delivery.cycle,
+            S11,
+            "delivery {} climbs in cycle {cycle}, which no resend opened",
+            no.0
+        );
+        hold!(
+            attempt == delivery.attempt + 1,
+            S6,
+            "attempt {attempt} of delivery {} follows attempt {}",
+            no.0,
+            delivery.attempt
+        );
+        hold!(
+            rung == delivery.rung + 1,
+            S6,
+            "rung {rung} of delivery {} follows rung {}",
+            no.0,
+            delivery.rung
+        );
+        hold!(
+            rung <= terms.profile.ladder.attempts(),
+            S6,
+            "delivery {} gets attempt {rung} of a ladder of {}",
+            no.0,
+            terms.profile.ladder.attempts()
+        );
+        hold!(
+            delivery.claim.fence != Some(fence) || delivery.adrift,
+            S5,
+            "two claims of delivery {} have the number {fence}",
+            no.0
+        );
+        claim_keeps_the_ladder(terms, no, rung, wait_ms)?;
+        self.in_time(terms, &delivery, no, line.at, rung)?;
+        self.take(terms, line, no);
+        Ok(())
+    }
+
+    /// A row that a restore left adrift is found again. It can only have gone back, or back to an
+    /// attempt that was released since.
+    fn found(&mut self, no: DeliveryNo, attempt: u32, rung: u16, cycle: u16) {
+        let delivery = &mut self.deliveries[no.index()];
+        delivery.attempt = attempt.saturating_sub(1).min(delivery.attempt + 1);
+        delivery.cycle = delivery.cycle.min(cycle);
+        let before = rung.saturating_sub(1);
+        delivery.rung = before;
+        (delivery.requests, delivery.lost) = (before, 0);
+        delivery.wake = Millis(0);
+    }
+
+    /// The horizon of the cycle (S6), and the start of a delivery that is due (S8, S11).
+    fn in_time(
+        &self,
+        terms: &Terms,
+        delivery: &Delivery,
+        no: DeliveryNo,
+        at: Millis,
+        rung: u16,
+    ) -> Result<(), Breach> {
+        if !terms.timely || delivery.adrift {
+            return Ok(());
+        }
+        let endpoint = &self.endpoints[delivery.endpoint as usize];
+        let now = endpoint.clock.now(at);
+        let each_ms = patience_ms(terms) + terms.profile.interval_ms;
+        let starts = |since: Due| u64::from(endpoint.starts - since.starts);
+        let allowed_ms = |since: Due| starts(since) * each_ms + self.set_back_ms;
+        let began = delivery.began;
+        let horizon = began.at + terms.profile.horizon_ms() + allowed_ms(began);
+        hold!(
+            rung == 1 || now <= horizon,
+            S6,
+            "attempt {rung} of delivery {} starts {} ms after its ladder's horizon",
+            no.0,
+            now.since(horizon)
+        );
+        let due = delivery.due;
+        let late_ms = now.since(due.at + patience_ms(terms) + allowed_ms(due));
+        hold!(
+            late_ms == 0 || !delivery.pulled,
+            S11,
+            "a person asked for delivery {} at once, and it starts {late_ms} ms too late",
+            no.0
+        );
+        hold!(late_ms == 0, S8, "delivery {} starts {late_ms} ms too late", no.0);
+        Ok(())
+    }
+
+    fn take(&mut self, terms: &Terms, line: &Line, no: DeliveryNo) {
+        let Fact::Claimed { attempt, rung, fence, wait_ms, .. } = line.fact else { return };
+        let stalls = self.stalls;
+        let decided = self.decided(terms, no, line.at);
+        let after = |ms: u64| decided.map_or(Millis(0), |at| at + ms);
+        self.retire(no, line.at);
+        let delivery = self.turn(no, Row::Claimed);
+        delivery.claim = Claim {
+            fence: Some(fence),
+            relay: relay_of(line.by),
+            phase: Phase::Idle,
+            attempt,
+            start_by: line.at + terms.profile.start_limit_ms,
+            slot_until: line.at + terms.profile.lease_ms(),
+            lease: after(terms.profile.lease_ms()),
+            was: delivery.due,
+            ..Claim::default()
+        };
+        (delivery.attempt, delivery.rung, delivery.stalls) = (attempt, rung, stalls);
+        (delivery.adrift, delivery.pulled, delivery.jumped) = (false, false, false);
+        delivery.wake = after(wait_ms);
+        if terms.timely {
+            self.time(no, line.at, rung, wait_ms);
+        }
+    }
+
+    /// Since when at the earliest a claim's row counts its wait: from when the transaction read the
+    /// time, which was once the row was due, and not long before the commit unless a worker stalled
+    /// in between. `None`: that cannot be told.
+    fn decided(&self, terms: &Terms, no: DeliveryNo, at: Millis) -> Option<Millis> {
+        let delivery = &self.deliveries[no.index()];
+        let latest = at - lag_ms(terms);
+        if delivery.jumped {
+            None
+        } else if delivery.wake >= latest {
+            Some(delivery.wake)
+        } else {
+            (terms.timely && delivery.stalls == self.stalls).then_some(latest)
+        }
+    }
+
+    fn time(&mut self, no: DeliveryNo, at: Millis, rung: u16, wait_ms: u64) {
+        self.due_in(no, at, wait_ms);
+        let delivery = &mut self.deliveries[no.index()];
+        if rung == 1 {
+            let endpoint = &self.endpoints[delivery.endpoint as usize];
+            delivery.began = Due { at: endpoint.clock.now(at), starts: endpoint.starts };
+        }
+    }
+
+    /// The delivery is due again after this long, on the clock of its endpoint.
+    pub(super) fn due_in(&mut self, no: DeliveryNo, at: Millis, wait_ms: u64) {
+        let delivery = &mut self.deliveries[no.index()];
+        let endpoint = &self.endpoints[delivery.endpoint as usize];
+        delivery.due = Due { at: endpoint.clock.now(at) + wait_ms, starts: endpoint.starts };
+    }
+
+    pub(super) fn claim_lost(
+        &mut self,
+        terms: &Terms,
+        at: Millis,
+        no: DeliveryNo,
+        fence: u32,
+        danger: &mut Danger,
+    ) -> Result<(), Breach> {
+        for promise in [Promise::S2, Promise::S5, Promise::S6] {
+            danger.count(promise);
+        }
+        let delivery = *self.delivery(no);
+        if delivery.adrift {
+            return Ok(());
+        }
+        let held = delivery.row == Row::Claimed && delivery.claim.fence == Some(fence);
+        hold!(held, S5, "claim {fence} of delivery {} is called lost, and is not open", no.0);
+        may_be_taken_over(&delivery, no, at)?;
+        if delivery.rung == terms.profile.ladder.attempts() {
+            self.endpoints[delivery.endpoint as usize].may_disable = true;
+        }
+        self.retire(no, at);
+        self.turn(no, Row::Open).lost += 1;
+        Ok(())
+    }
+
+    /// The delivery is due again, as it was, unless its worker stalled: that fault was its own.
+    pub(super) fn released(
+        &mut self,
+        at: Millis,
+        no: DeliveryNo,
+        fence: u32,
+    ) -> Result<(), Breach> {
+        let delivery = *self.delivery(no);
+        let claim = delivery.claim;
+        let held = delivery.row == Row::Claimed && claim.fence == Some(fence);
+        if delivery.adrift && !held {
+            return Ok(());
+        }
+        hold!(held, S5, "delivery {} was released by claim {fence}, which is not open", no.0);
+        hold!(
+            claim.phase == Phase::Idle,
+            S6,
+            "delivery {} was released after its request: the attempt is not counted",
+            no.0
+        );
+        let stalled = delivery.stalls != self.stalls;
+        self.end_claim(no);
+        let delivery = self.turn(no, Row::Open);
+        delivery.attempt -= 1;
+        delivery.rung -= 1;
+        delivery.wake = Millis(0);
+        delivery.due = claim.was;
+        delivery.adrift = false;
+        if stalled {
+            self.due_in(no, at, 0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn settled(&mut self, terms: &Terms, line: &Line) -> Result<(), Breach> {
+        let Fact::Settled { delivery: no, fence, stand, .. } = line.fact else { return Ok(()) };
+        let delivery = *self.delivery(no);
+        let held = delivery.row == Row::Claimed && delivery.claim.fence == Some(fence);
+        if delivery.adrift && !held {
+            self.deliveries[no.index()].foreign = true;
+            self.stands(no, line.at, stand);
+            return Ok(());
+        }
+        hold!(held, S5, "delivery {} was settled by claim {fence}, which is not open", no.0);
+        match stand {
+            DeliveryStand::Waiting { wait_ms } => {
+                may_wait(terms, &delivery, no, wait_ms)?;
+            }
+            DeliveryStand::Acknowledged => hold!(
+                delivery.claim.phase == Phase::Acknowledged,
+                S2,
+                "delivery {} is marked as acknowledged, and attempt {} was not",
+                no.0,
+                delivery.attempt
+            ),
+            DeliveryStand::Failed { known } => may_fail(terms, &delivery, no, known)?,
+            DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
+            DeliveryStand::Claimed => {
+                breaks!(S2, "delivery {} was settled and is still claimed", no.0);
+            }
+        }
+        self.deliveries[no.index()].foreign = !delivery.claim.said.yes;
+        self.stands(no, line.at, stand);
+        Ok(())
+    }
+
+    /// The end without an attempt: its endpoint is gone, or its last claim died with its worker.
+    pub(super) fn closed(
+        &mut self,
+        terms: &Terms,
+        line: &Line,
+        no: DeliveryNo,
+        stand: DeliveryStand,
+    ) -> Result<(), Breach> {
+        let delivery = *self.delivery(no);
+        let open = delivery.row.is_open() || delivery.adrift;
+        hold!(open, S2, "delivery {} has ended, and was ended again", no.0);
+        match stand {
+            DeliveryStand::Failed { known } => {
+                let rungs = terms.profile.ladder.attempts();
+                let lost = delivery.row == Row::Open && delivery.rung == rungs;
+                hold!(lost || delivery.adrift, S2, "delivery {} failed without a reason", no.0);
+                hold!(!known, S7, "the end of the last attempt of delivery {} is unknown", no.0);
+                may_be_used_up(terms, &delivery, no)?;
+            }
+            DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
+            DeliveryStand::Acknowledged
+            | DeliveryStand::Waiting { .. }
+            | DeliveryStand::Claimed => {
+                breaks!(S2, "delivery {} was ended without an end", no.0);
+            }
+        }
+        self.retire(no, line.at);
+        self.stands(no, line.at, stand);
+        Ok(())
+    }
+
+    fn may_be_cancelled(
+        &self,
+        delivery: &Delivery,
+        no: DeliveryNo,
+        by: Node,
+    ) -> Result<(), Breach> {
+        let endpoint = self.endpoints.get(delivery.endpoint as usize);
+        let left = endpoint.is_none_or(|endpoint| endpoint.life.has_left() || endpoint.adrift);
+        let reasoned = left || by == Node::Operator || delivery.adrift;
+        hold!(reasoned, S2, "delivery {} was cancelled without a reason", no.0);
+        Ok(())
+    }
+
+    /// The row stands so now. What its cycle was is forgotten once it has ended.
+    fn stands(&mut self, no: DeliveryNo, at: Millis, stand: DeliveryStand) {
+        let next = self.deliveries[no.index()].claim.next;
+        let stalls = self.stalls;
+        self.end_claim(no);
+        let (to, wait_ms) = match stand {
+            DeliveryStand::Waiting { wait_ms } => (Row::Open, wait_ms),
+            DeliveryStand::Claimed => (Row::Claimed, 0),
+            DeliveryStand::Acknowledged => (Row::Acknowledged, 0),
+            DeliveryStand::Failed { .. } => (Row::Failed, 0),
+            DeliveryStand::Cancelled => (Row::Cancelled, 0),
+        };
+        let delivery = self.turn(no, to);
+        // A row that a restore put back and nobody has claimed since is known by its end alone.
+        delivery.adrift &= to.is_open();
+        (delivery.jumped, delivery.stalls) = (false, stalls);
+        if to.is_open() {
+            delivery.wake = if wait_ms == 0 { Millis(0) } else { next };
+            self.due_in(no, at, wait_ms);
+            return;
+        }
+        delivery.wake = Millis(0);
+        delivery.rung = 0;
+        delivery.pulled = false;
+        (delivery.requests, delivery.lost) = (0, 0);
+        (delivery.due, delivery.began) = (Due::default(), Due::default());
+    }
+}

@@ -1,0 +1,211 @@
+//! What people and profiles do to deliveries and endpoints: S11, S6 for an endpoint that is disabled.
+
+use hookproof_core::{
+    Millis,
+    profile::{OnExhausted, OnGone},
+};
+
+use super::{
+    super::{Breach, Danger, Terms, row},
+    Sending,
+    clock::SHUT,
+    lag_ms, patience_ms,
+    publishing::endpoint_bit,
+    rows::{Delivery, Life, Row},
+};
+use crate::{
+    history::{DeliveryNo, EndpointLife, EndpointNo, Line, Node, Resent},
+    promise::Promise,
+};
+
+impl Sending {
+    pub(super) fn resent(
+        &mut self,
+        terms: &Terms,
+        at: Millis,
+        no: DeliveryNo,
+        answer: Resent,
+        danger: &mut Danger,
+    ) -> Result<(), Breach> {
+        danger.count(Promise::S11);
+        let delivery = *self.delivery(no);
+        hold!(delivery.row.exists(), S11, "delivery {} was resent, and there is none", no.0);
+        match answer {
+            Resent::Opened { cycle } => {
+                may_open(terms, &delivery, no, at, cycle)?;
+                self.open_cycle(no, at, cycle);
+            }
+            Resent::PulledForward => {
+                hold!(
+                    delivery.row.is_open() || delivery.adrift,
+                    S11,
+                    "delivery {} was pulled forward, and no cycle of it is open",
+                    no.0
+                );
+                self.pull_forward(no, at);
+            }
+            Resent::Refused => {
+                let shut = self.is_shut(&delivery);
+                let last = delivery.rung == terms.profile.ladder.attempts();
+                let over = delivery.row == Row::Cancelled || (delivery.row.is_open() && last);
+                let refusable = shut || over || delivery.adrift;
+                hold!(
+                    refusable || at + lag_ms(terms) > delivery.window,
+                    S11,
+                    "the resend of delivery {} was refused without a reason",
+                    no.0
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn open_cycle(&mut self, no: DeliveryNo, at: Millis, cycle: u16) {
+        let stalls = self.stalls;
+        self.retire(no, at);
+        let delivery = self.turn(no, Row::Open);
+        (delivery.cycle, delivery.rung) = (cycle, 0);
+        (delivery.requests, delivery.lost) = (0, 0);
+        delivery.wake = at;
+        (delivery.pulled, delivery.jumped) = (true, false);
+        delivery.stalls = stalls;
+        self.due_in(no, at, 0);
+    }
+
+    /// Of a claimed row it is the attempt after this one that is due at once, and whoever takes over
+    /// waits for the end of the lease alone.
+    fn pull_forward(&mut self, no: DeliveryNo, at: Millis) {
+        let delivery = self.delivery(no);
+        match delivery.row {
+            Row::Claimed => {
+                delivery.claim.hurried = true;
+                delivery.wake = delivery.wake.min(delivery.claim.lease);
+                return;
+            }
+            Row::Open | Row::Acknowledged | Row::Failed | Row::Cancelled | Row::Unborn => {}
+        }
+        delivery.wake = delivery.wake.min(at);
+        delivery.pulled = true;
+        let due = delivery.due;
+        self.due_in(no, at, 0);
+        let delivery = self.delivery(no);
+        if due.at < delivery.due.at {
+            delivery.due = due;
+        }
+    }
+
+    /// Whether an endpoint takes nothing, or may take nothing.
+    pub(super) fn is_shut(&self, delivery: &Delivery) -> bool {
+        let endpoint = self.endpoints.get(delivery.endpoint as usize);
+        endpoint.is_none_or(|endpoint| endpoint.life != Life::Active || endpoint.adrift)
+    }
+
+    pub(super) fn endpoint(
+        &mut self,
+        terms: &Terms,
+        line: &Line,
+        no: EndpointNo,
+        turn: EndpointLife,
+        danger: &mut Danger,
+    ) -> Result<(), Breach> {
+        let clock = self.clock;
+        let endpoint = row(&mut self.endpoints, no.index());
+        if endpoint.life == Life::Unborn {
+            endpoint.clock = clock;
+        } else {
+            endpoint.turned = true;
+            danger.count(Promise::S12);
+        }
+        let to = match turn {
+            EndpointLife::Registered | EndpointLife::Resumed => Life::Active,
+            EndpointLife::Changed => endpoint.life,
+            EndpointLife::Paused => Life::Paused,
+            EndpointLife::Disabled => Life::Disabled,
+            EndpointLife::Unsubscribed => Life::Unsubscribed,
+            EndpointLife::Deleted => Life::Deleted,
+        };
+        if to == Life::Disabled && matches!(line.by, Node::Relay(_) | Node::Database(_)) {
+            let reason = core::mem::take(&mut endpoint.may_disable);
+            may_disable(terms, reason || self.was_lost(terms, line.at, no), no)?;
+        }
+        let endpoint = &mut self.endpoints[no.index()];
+        endpoint.life = to;
+        endpoint.adrift = false;
+        match to {
+            Life::Active => endpoint.clock.start(SHUT, line.at, patience_ms(terms)),
+            Life::Unborn | Life::Paused | Life::Disabled | Life::Unsubscribed | Life::Deleted => {
+                endpoint.clock.stop(SHUT, line.at);
+            }
+        }
+        self.subscribe(no, to);
+        Ok(())
+    }
+
+    /// Whether the last claim of a cycle can be found lost there, though no line says so yet.
+    fn was_lost(&self, terms: &Terms, at: Millis, no: EndpointNo) -> bool {
+        let last = terms.profile.ladder.attempts();
+        let held = |d: &Delivery| d.row == Row::Claimed && d.rung == last;
+        let lost = |d: &Delivery| d.adrift || (held(d) && d.wake <= at);
+        self.deliveries.iter().any(|delivery| delivery.endpoint == no.0 && lost(delivery))
+    }
+
+    /// Which events are owed to it (S12). One that is paused is subscribed. One that is disabled or
+    /// has left need not get what it was owed and has not been given yet, and, since a transaction
+    /// may have begun before and committed after, it may get what commits later. One that was never
+    /// registered gets nothing.
+    pub(super) fn subscribe(&mut self, no: EndpointNo, life: Life) {
+        let bit = endpoint_bit(no);
+        self.owed &= !bit;
+        self.may |= bit;
+        match life {
+            Life::Active | Life::Paused => self.owed |= bit,
+            Life::Unborn | Life::Disabled | Life::Unsubscribed | Life::Deleted => {
+                for event in self.events.iter_mut().filter(|event| event.owed & bit != 0) {
+                    event.owed &= !bit;
+                    event.may |= bit;
+                }
+            }
+        }
+    }
+}
+
+fn may_open(
+    terms: &Terms,
+    delivery: &Delivery,
+    no: DeliveryNo,
+    at: Millis,
+    cycle: u16,
+) -> Result<(), Breach> {
+    let ended = match delivery.row {
+        Row::Acknowledged | Row::Failed => true,
+        Row::Unborn | Row::Open | Row::Claimed | Row::Cancelled => false,
+    };
+    hold!(
+        ended || delivery.adrift,
+        S11,
+        "a resend opened cycle {cycle} of delivery {} beside an open one or a cancelled one",
+        no.0
+    );
+    hold!(
+        cycle == delivery.cycle + 1 || (delivery.adrift && cycle <= delivery.cycle),
+        S11,
+        "a resend opened cycle {cycle} of delivery {} after cycle {}",
+        no.0,
+        delivery.cycle
+    );
+    hold!(
+        at <= delivery.window + lag_ms(terms) || !terms.timely || delivery.adrift,
+        S11,
+        "delivery {} was resent {} ms after its window",
+        no.0,
+        at.since(delivery.window)
+    );
+    Ok(())
+}
+
+fn may_disable(terms: &Terms, reason: bool, no: EndpointNo) -> Result<(), Breach> {
+    let profile = &terms.profile;
+    let may = profile.on_gone == OnGone::Disable || profile.on_exhausted == OnExhausted::Disable;
+    hold!(may && reason, S6, "the sender disabled endpoint {} because a delivery failed", no.0);
+    Ok(())
+}

@@ -1,0 +1,451 @@
+//! A seeded walk through a large world: one history, judged while it is written.
+
+use hookproof_core::{
+    Id, Millis,
+    endpoint::{Admission, Lane},
+    outbox::Delivery,
+    profile::Profile,
+};
+
+use crate::{
+    dice::{Dice, Site},
+    handler::{Handle, OneEffect},
+    history::{Fact, Family, Line, Node, Side},
+    oracle::{Breach, Oracle},
+    rogue::Rogue,
+    setup::Setup,
+    world::{Ctx, NOBODY, ProcessNo, Step, Task, Twist, World, address, crash_family, db::Db},
+};
+
+/// How one walk ended.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The promise that it broke, and at which line.
+    pub breach: Option<Breach>,
+    /// Whether it came to its end: all timers have run out.
+    pub ended: bool,
+    /// How much time passed in it.
+    pub simulated_ms: u64,
+}
+
+/// Walks one run to its end, or to the first broken promise. The history is left in `lines`.
+pub fn walk(
+    setup: &Setup,
+    rogue: Option<Rogue>,
+    oracle: &mut Oracle<'_>,
+    lines: &mut Vec<Line>,
+) -> Walk {
+    walk_with(setup, rogue, &mut OneEffect, oracle, lines)
+}
+
+/// [`walk`] with the application's own handler.
+pub fn walk_with(
+    setup: &Setup,
+    rogue: Option<Rogue>,
+    handler: &mut dyn Handle,
+    oracle: &mut Oracle<'_>,
+    lines: &mut Vec<Line>,
+) -> Walk {
+    lines.clear();
+    let dice = Dice::new(setup.seed);
+    let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
+    let profile = wrong.as_ref().unwrap_or(&setup.terms.profile);
+    let mut ctx = Ctx { setup, profile, rogue, dice, lines, handler };
+    let rows = setup.deliveries() as usize;
+    let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
+    let mut walker =
+        Walker { world: World::new(setup), judged: 0, deed: 0, looks: 0, looked, alerted: 0 };
+    let breach = walker.run(&mut ctx, oracle).err();
+    let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
+    Walk { breach, ended, simulated_ms: walker.world.now.0 }
+}
+
+struct Walker {
+    world: World,
+    /// How many lines the oracle has seen.
+    judged: usize,
+    /// The next deed.
+    deed: usize,
+    /// Looks so far, which names each one for the dice.
+    looks: u32,
+    /// Looks at each event, delivery, effect and receipt, which names each claim for the dice.
+    looked: [Vec<u8>; 4],
+    /// Looks at alerts.
+    alerted: u8,
+}
+
+/// What happens next.
+enum Next {
+    Deed,
+    Quiet,
+    Task(usize),
+    Look(ProcessNo),
+}
+
+impl Walker {
+    fn run(&mut self, ctx: &mut Ctx<'_>, oracle: &mut Oracle<'_>) -> Result<(), Breach> {
+        self.world.open(ctx);
+        self.judge(ctx, oracle)?;
+        for _ in 0..STEPS_MAX {
+            let Some((at, next)) = self.next(ctx) else { break };
+            self.world.now = self.world.now.max(at);
+            match next {
+                Next::Deed => {
+                    let deed = ctx.setup.deeds[self.deed].1;
+                    self.deed += 1;
+                    self.world.act(deed, ctx);
+                }
+                Next::Quiet => self.world.quiet(ctx),
+                Next::Task(task) => self.task(task, ctx),
+                Next::Look(process) => self.look(process, ctx),
+            }
+            self.judge(ctx, oracle)?;
+        }
+        self.world.close(ctx);
+        self.judge(ctx, oracle)
+    }
+
+    fn judge(&mut self, ctx: &Ctx<'_>, oracle: &mut Oracle<'_>) -> Result<(), Breach> {
+        while let Some(line) = ctx.lines.get(self.judged) {
+            self.judged += 1;
+            oracle.observe(line)?;
+        }
+        Ok(())
+    }
+
+    /// The earliest of what is appointed; `None` once nothing is.
+    fn next(&self, ctx: &Ctx<'_>) -> Option<(Millis, Next)> {
+        let mut best: Option<(Millis, Next)> = None;
+        let mut offer = |at: Millis, next: Next| {
+            if best.as_ref().is_none_or(|(first, _)| at < *first) {
+                best = Some((at, next));
+            }
+        };
+        if let Some((at, _)) = ctx.setup.deeds.get(self.deed) {
+            offer(*at, Next::Deed);
+        }
+        if !self.world.quiet {
+            offer(ctx.setup.quiet, Next::Quiet);
+        }
+        let earliest = (0..).zip(&self.world.tasks).min_by_key(|(_, task)| task.at);
+        if let Some((at, task)) = earliest {
+            offer(task.at, Next::Task(at));
+        }
+        let over =
+            self.world.quiet && self.world.tasks.is_empty() && self.deed == ctx.setup.deeds.len();
+        let wakes = self.wakes();
+        for (process, row) in (0..).zip(&self.world.processes) {
+            if let Some(wake) = wakes[kind(process, ctx.setup) as usize].filter(|_| row.up) {
+                // What is due now and taken by nobody waits for a person.
+                if over && row.idle > IDLE_IN_VAIN && self.opening(process, ctx).is_none() {
+                    continue;
+                }
+                offer(wake.max(row.ready), Next::Look(process));
+            }
+        }
+        best
+    }
+
+    /// When something becomes due for each kind of process, in true time.
+    fn wakes(&self) -> [Option<Millis>; 4] {
+        let [sender, receiver] = &self.world.dbs;
+        let delivery = sender.next_delivery();
+        let event = sender.next_event();
+        let relay = match (delivery, event) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let alert = |db: &Db| db.next_alert().map(|_| Millis(0));
+        [
+            alert(sender).or(relay.map(|wake| sender.true_time(wake))),
+            None,
+            alert(receiver).or(receiver.next_receipt().map(|wake| receiver.true_time(wake))),
+            receiver.next_delivery().map(|wake| receiver.true_time(wake)),
+        ]
+    }
+
+    fn task(&mut self, at: usize, ctx: &mut Ctx<'_>) {
+        let task = self.world.tasks.swap_remove(at);
+        if self.world.quiet {
+            return self.world.step(task, None, ctx);
+        }
+        if self.dies_before(&task, ctx) || self.stalls(&task, ctx) {
+            return;
+        }
+        let twist = self.twist(&task, ctx);
+        self.world.step(task, twist, ctx);
+    }
+
+    /// A process may die at any boundary, with this task and all its others.
+    fn dies_before(&mut self, task: &Task, ctx: &mut Ctx<'_>) -> bool {
+        if task.owner == NOBODY || !self.world.processes[usize::from(task.owner)].up {
+            return false;
+        }
+        let family = crash_family(task.owner, ctx.setup);
+        let hit = ctx.dice.hits(self.site(DIES, task), ctx.setup.odds.of(family));
+        if hit {
+            self.fault(task, family, ctx);
+            self.world.crash(task.owner, ctx);
+        }
+        hit
+    }
+
+    /// A worker may stand still for longer than its lease, and then go on as if nothing were.
+    fn stalls(&mut self, task: &Task, ctx: &mut Ctx<'_>) -> bool {
+        if task.owner == NOBODY || task.tries >= STALLED {
+            return false;
+        }
+        let site = self.site(STALLS, task);
+        let hit = ctx.dice.hits(site, ctx.setup.odds.of(Family::Stall));
+        if hit {
+            self.fault(task, Family::Stall, ctx);
+            let longest = ctx.setup.terms.profile.lease_ms() * 8;
+            let at = self.world.now + 1_000 + ctx.dice.below(site, longest);
+            let stalled = Task { at, tries: task.tries | STALLED, ..*task };
+            self.world.tasks.push(stalled);
+        }
+        hit
+    }
+
+    fn twist(&self, task: &Task, ctx: &Ctx<'_>) -> Option<Twist> {
+        (0..).zip(Twist::of(&task.step, ctx.setup)).find_map(|(n, &twist)| {
+            // What was late once arrives the second time.
+            let once = matches!(twist, Twist::Delay | Twist::Hang | Twist::Duplicate);
+            if once && task.tries > 0 {
+                return None;
+            }
+            let odds = ctx.setup.odds.of(twist.family_at(task, ctx.setup));
+            let site = self.site(TWISTS + n, task);
+            ctx.dice.hits(site, odds).then(|| match twist {
+                Twist::Refuse(_) => Twist::Refuse(refusal(ctx.dice.roll(site))),
+                twist => twist,
+            })
+        })
+    }
+
+    fn site(&self, purpose: u8, task: &Task) -> Site {
+        let (step, a, b) = address(&task.step);
+        Site::new(purpose, a, b, u32::from(step) << 8 | u32::from(task.tries))
+    }
+
+    fn fault(&self, task: &Task, family: Family, ctx: &mut Ctx<'_>) {
+        let by = self.world.node(task.owner, ctx);
+        ctx.lines.push(Line { at: self.world.now, by, fact: Fact::Fault { family } });
+    }
+
+    /// A process looks for due rows and takes one, whichever the dice say: a store promises no order.
+    fn look(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
+        self.looks += 1;
+        let found = match kind(process, ctx.setup) {
+            Kind::Relay => self.look_at_outbox(process, Side::Sender, ctx),
+            Kind::EffectRelay => self.look_at_outbox(process, Side::Receiver, ctx),
+            Kind::Worker => self.look_at_inbox(process, ctx),
+            Kind::Ingress => false,
+        };
+        let ready = if found { self.world.now + GAP_MS } else { self.asleep(process, ctx) };
+        let row = &mut self.world.processes[usize::from(process)];
+        row.idle = if found { 0 } else { (row.idle + 1).min(IDLE_MAX) };
+        row.ready = ready;
+    }
+
+    /// Until when a process sleeps that found nothing it may take. A real one polls; this one looks
+    /// when a poll could find what the last one did not: a row that becomes due, a slot whose lease
+    /// runs out, a rate that opens. A commit or a deed wakes it.
+    fn asleep(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Millis {
+        let row = self.world.processes[usize::from(process)];
+        let poll = self.world.now + ctx.setup.terms.poll_ms;
+        let long = self.world.now + (ctx.setup.terms.poll_ms << row.idle);
+        self.opening(process, ctx).map_or(long, |opening| long.min(opening).max(poll))
+    }
+
+    fn opening(&self, process: ProcessNo, ctx: &Ctx<'_>) -> Option<Millis> {
+        let db = self.world.db(World::side(process, ctx.setup));
+        let opening = db.next_opening(db.now(self.world.now), ctx.profile)?;
+        Some(db.true_time(opening))
+    }
+
+    fn look_at_outbox(&mut self, process: ProcessNo, side: Side, ctx: &mut Ctx<'_>) -> bool {
+        if !self.world.reachable(side) {
+            return false;
+        }
+        if side == Side::Sender && self.look_at_alerts(process, side, ctx) {
+            return true;
+        }
+        let now = self.world.db_now(side);
+        if side == Side::Sender
+            && let Some(event) = self.due_event(now, ctx)
+        {
+            let tries = self.tries(EVENT, event);
+            self.world.cursor = self.world.cursor.max(event.0 as u32 + 1);
+            self.world.look_at_event(process, event, tries, ctx);
+            return true;
+        }
+        let Some(id) = self.due_delivery(process, side, now, ctx) else { return false };
+        let tries = self.tries(DELIVERY + side as usize, id);
+        self.world.look_at_delivery(process, id, tries, ctx);
+        true
+    }
+
+    fn due_delivery(
+        &self,
+        process: ProcessNo,
+        side: Side,
+        now: Millis,
+        ctx: &Ctx<'_>,
+    ) -> Option<Id> {
+        let db = self.world.db(side);
+        if ctx.rogue.is_some_and(Rogue::takes_the_oldest) {
+            return db.oldest_unsent(now);
+        }
+        let profile = ctx.profile;
+        let unlimited = ctx.is(Rogue::NoLimitAfterOutage);
+        let shut = if unlimited { 0 } else { shut_lanes(db, now, profile) };
+        let open = |row: &&Delivery| {
+            let used_up = row.rung >= profile.ladder.attempts();
+            (used_up || shut & (1 << row.endpoint.0) == 0)
+                && !self.skips(row.id, ctx, |step| match step {
+                    Step::Claim { row: held, .. } => held.endpoint == row.endpoint,
+                    Step::SettleCommit { row: held, .. } => held.id == row.id,
+                    _ => false,
+                })
+        };
+        self.pick(process, db.due_deliveries(now).filter(open).map(|row| row.id), ctx)
+    }
+
+    fn due_event(&self, now: Millis, ctx: &Ctx<'_>) -> Option<Id> {
+        let due = self.world.db(Side::Sender).due_events(now).filter(|event| {
+            let held =
+                |step: &Step| matches!(step, Step::FanOut { event: held } if held.id == event.id);
+            !self.skips(event.id, ctx, held)
+        });
+        match ctx.rogue {
+            Some(Rogue::PollsByCursor) => {
+                due.map(|event| event.id).find(|id| id.0 as u32 >= self.world.cursor)
+            }
+            _ => due.map(|event| event.id).next(),
+        }
+    }
+
+    fn look_at_inbox(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) -> bool {
+        if !self.world.reachable(Side::Receiver) {
+            return false;
+        }
+        if self.look_at_alerts(process, Side::Receiver, ctx) {
+            return true;
+        }
+        let now = self.world.db_now(Side::Receiver);
+        let db = self.world.db(Side::Receiver);
+        let picked = match ctx.rogue {
+            Some(Rogue::PoisonBlocksQueue) => db.oldest_unfinished(now),
+            _ => {
+                let free = |id: &Id| {
+                    !self.skips(*id, ctx, |step| match step {
+                        Step::WorkClaim { row, .. }
+                        | Step::WorkCommit { row, .. }
+                        | Step::FailCommit { row, .. } => row.id == *id,
+                        _ => false,
+                    })
+                };
+                self.pick(process, db.due_receipts(now).map(|row| row.id).filter(free), ctx)
+            }
+        };
+        let Some(id) = picked else { return false };
+        let tries = self.tries(RECEIPT, id);
+        self.world.look_at_receipt(process, id, tries, ctx);
+        true
+    }
+
+    fn look_at_alerts(&mut self, process: ProcessNo, side: Side, ctx: &mut Ctx<'_>) -> bool {
+        let Some(alert) = self.world.db(side).next_alert() else { return false };
+        let alert = alert as u32;
+        let held = |task: &Task| task.step == Step::SendAlert { alert, side };
+        if self.world.tasks.iter().any(held) {
+            return false;
+        }
+        self.alerted = (self.alerted + 1) % STALLED;
+        let step = Step::SendAlert { alert, side };
+        self.world.again(process, ctx.setup.lags.disk_ms, self.alerted, step, ctx);
+        true
+    }
+
+    fn tries(&mut self, table: usize, id: Id) -> u8 {
+        let tries = &mut self.looked[table][id.0 as usize];
+        *tries = (*tries + 1) % STALLED;
+        *tries
+    }
+
+    /// Whether a look passes over a row because a transaction holds it. Now and then two look at one
+    /// row before either has locked it.
+    fn skips(&self, id: Id, ctx: &Ctx<'_>, holds: impl Fn(&Step) -> bool) -> bool {
+        let site = Site::new(SKIPS, self.looks, id.0 as u32, 0);
+        // A transaction that stands still has lost its locks: databases end those that idle.
+        let held = |task: &Task| task.tries & STALLED == 0 && holds(&task.step);
+        self.world.tasks.iter().any(held) && ctx.dice.below(site, RACES) != 0
+    }
+
+    /// One of the rows that no task of this process is about already.
+    fn pick(&self, process: ProcessNo, due: impl Iterator<Item = Id>, ctx: &Ctx<'_>) -> Option<Id> {
+        let mut picked = None;
+        for (n, id) in (1..).zip(due.take(LOOK_MAX)) {
+            let site = Site::new(PICKS, self.looks, u32::from(process), n as u32);
+            if ctx.dice.below(site, n) == 0 {
+                picked = Some(id);
+            }
+        }
+        picked
+    }
+}
+
+/// The endpoints that take nothing now, as a set.
+fn shut_lanes(db: &Db, now: Millis, profile: &Profile) -> u64 {
+    let shut = db.endpoints.iter().filter(|endpoint| {
+        let lane = Lane { endpoint: **endpoint, in_flight: db.in_flight(endpoint.id, now) };
+        lane.admit(now, profile) == Admission::Shut
+    });
+    shut.fold(0, |set, endpoint| set | 1 << endpoint.id.0)
+}
+
+/// The kinds of processes that look for due rows.
+#[derive(Clone, Copy)]
+enum Kind {
+    Relay,
+    Ingress,
+    Worker,
+    EffectRelay,
+}
+
+fn kind(process: ProcessNo, setup: &Setup) -> Kind {
+    match process {
+        n if n < setup.relays => Kind::Relay,
+        n if n < setup.relays + setup.ingresses => Kind::Ingress,
+        n if n < setup.relays + setup.ingresses + setup.workers => Kind::Worker,
+        _ => Kind::EffectRelay,
+    }
+}
+
+fn refusal(roll: u64) -> u16 {
+    [500, 503, 429, 400, 404, 410, 302, 401][(roll % 8) as usize]
+}
+
+/// The longest walk, in steps; a longer one is a livelock, and is left without its end.
+const STEPS_MAX: u32 = 200_000;
+/// How long between two looks of a process that finds something.
+const GAP_MS: u64 = 3;
+/// How often a process looks in vain before what is due counts as waiting for a person.
+const IDLE_IN_VAIN: u8 = 8;
+/// How often a sleep doubles at most.
+const IDLE_MAX: u8 = 14;
+/// How many due rows a look considers.
+const LOOK_MAX: usize = 16;
+/// Marks a task that has stood still once.
+const STALLED: u8 = 0x40;
+/// One look in this many races a transaction that is about to lock the row.
+const RACES: u64 = 10;
+const EVENT: usize = 0;
+const DELIVERY: usize = 1;
+const RECEIPT: usize = 3;
+const DIES: u8 = 0xa0;
+const STALLS: u8 = 0xa1;
+const PICKS: u8 = 0xa2;
+const SKIPS: u8 = 0xa3;
+const TWISTS: u8 = 0xb0;

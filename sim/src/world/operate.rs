@@ -1,0 +1,392 @@
+//! What people and the world do to the systems: crashes, restores, resends, replays, bookings; and
+//! how processes look for work.
+
+use hookproof_core::{
+    Id, Millis,
+    endpoint::{Lane, Life},
+    inbox::{NotReplayed, Receipt, Warrant},
+    model::Operation,
+    outbox::Resent,
+    work::book,
+};
+
+use super::{Ctx, Process, ProcessNo, Step, Task, World, db::index};
+use crate::{
+    history::{
+        self, DeliveryNo, EndpointLife, EndpointNo, Fact, Family, Node, Person, ReceiptNo, Side,
+    },
+    rogue::Rogue,
+    setup::Deed,
+};
+
+impl World {
+    /// Does what was appointed for this time.
+    pub fn act(&mut self, deed: Deed, ctx: &mut Ctx<'_>) {
+        if let Some(family) = deed.family() {
+            self.say(ctx, Node::World, Fact::Fault { family });
+        }
+        match deed {
+            Deed::Resend { delivery } => self.resend(delivery, ctx),
+            Deed::ResendAll => (0..ctx.setup.deliveries()).for_each(|d| self.resend(d, ctx)),
+            Deed::Replay { receipt, allowed } => self.replay(receipt, allowed, ctx),
+            Deed::ReplayAll => (0..ctx.setup.deliveries()).for_each(|r| self.replay_failed(r, ctx)),
+            Deed::Repair => self.repaired = true,
+            Deed::Book { operation } => self.book(operation, ctx),
+            Deed::Endpoint { endpoint, life } => self.turn(endpoint, life, ctx),
+            Deed::ChangeEndpoint { endpoint } => self.change(endpoint, ctx),
+            Deed::Crash { process } => self.crash(process, ctx),
+            Deed::Upgrade { process } => self.upgrade(process, ctx),
+            Deed::PowerLoss { side } => self.power_loss(side, ctx),
+            Deed::Database { side, up } => {
+                self.turn_database(side, ctx, |world| world.db_mut(side).up = up)
+            }
+            Deed::Writable { side, writable } => {
+                self.turn_database(side, ctx, |world| world.db_mut(side).writable = writable);
+            }
+            Deed::Pool { side, free } => {
+                self.turn_database(side, ctx, |world| world.pool_free[side as usize] = free);
+            }
+            Deed::Cut { requests, responses } => self.cut = [requests, responses],
+            Deed::Heal => self.heal(ctx),
+            Deed::EndpointDown { endpoint, down } => {
+                let bit = 1 << endpoint;
+                self.endpoints_down =
+                    if down { self.endpoints_down | bit } else { self.endpoints_down & !bit };
+            }
+            Deed::Clock { side, by_ms } | Deed::Skew { side, by_ms } => self.jump(side, by_ms, ctx),
+            Deed::Backup { side } => {
+                self.backups[side as usize] = Some(Box::new((self.now, self.db(side).clone())));
+                self.say(ctx, Node::Database(side), Fact::BackedUp { side });
+            }
+            Deed::Restore { side } => self.restore(side, ctx),
+            Deed::Purge => self.purge(ctx),
+        }
+        self.kick();
+    }
+
+    /// A process dies with all that it had in flight, and will be restarted.
+    pub fn crash(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
+        let Some(Process { up, .. }) = self.processes.get_mut(usize::from(process)) else { return };
+        if !*up {
+            return;
+        }
+        *up = false;
+        self.tasks.retain(|task| task.owner != process);
+        self.say(ctx, self.node(process, ctx), Fact::Crashed);
+        let at = self.now + RESTART_MS;
+        self.tasks.push(Task {
+            at,
+            owner: super::NOBODY,
+            tries: 0,
+            step: Step::Restart { process },
+        });
+    }
+
+    pub(super) fn restart(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
+        let now = self.now;
+        let Some(row) = self.processes.get_mut(usize::from(process)) else { return };
+        row.up = true;
+        row.ready = now;
+        let version = row.version;
+        ctx.handler.restarted(process);
+        self.say(ctx, self.node(process, ctx), Fact::Restarted { version });
+    }
+
+    fn upgrade(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
+        if let Some(row) = self.processes.get_mut(usize::from(process)) {
+            row.version += 1;
+        }
+        self.crash(process, ctx);
+    }
+
+    /// A machine is lost: its processes, and whatever its database had not made durable. A store that
+    /// keeps R3 has nothing of the latter.
+    fn power_loss(&mut self, side: Side, ctx: &mut Ctx<'_>) {
+        self.say(ctx, Node::Database(side), Fact::PowerLost { side });
+        if let Some(durable) = self.durable[side as usize].take() {
+            *self.db_mut(side) = *durable;
+        }
+        for process in 0..ctx.setup.processes() {
+            if Self::side(process, ctx.setup) == side {
+                self.crash(process, ctx);
+            }
+        }
+    }
+
+    /// Changes what a database does, and says so if its processes notice: it answers them, or not.
+    fn turn_database(&mut self, side: Side, ctx: &mut Ctx<'_>, turn: impl FnOnce(&mut Self)) {
+        let was = self.serves(side);
+        turn(self);
+        let up = self.serves(side);
+        if was != up {
+            self.say(ctx, Node::Database(side), Fact::DatabaseUp { side, up });
+        }
+    }
+
+    fn serves(&self, side: Side) -> bool {
+        self.reachable(side) && self.db(side).writable
+    }
+
+    fn jump(&mut self, side: Side, by_ms: i64, ctx: &mut Ctx<'_>) {
+        self.db_mut(side).ahead_ms += by_ms;
+        self.say(ctx, Node::Database(side), Fact::ClockJumped { by_ms });
+    }
+
+    fn restore(&mut self, side: Side, ctx: &mut Ctx<'_>) {
+        let Some(backup) = self.backups[side as usize].take() else { return };
+        let (taken, rows) = *backup;
+        self.db_mut(side).restore(rows);
+        self.say(ctx, Node::Database(side), Fact::Restored { side, taken });
+        for process in 0..ctx.setup.processes() {
+            if Self::side(process, ctx.setup) == side {
+                self.crash(process, ctx);
+            }
+        }
+    }
+
+    fn heal(&mut self, ctx: &mut Ctx<'_>) {
+        self.cut = [false; 2];
+        self.endpoints_down = 0;
+        for side in [Side::Sender, Side::Receiver] {
+            self.turn_database(side, ctx, |world| {
+                world.pool_free[side as usize] = true;
+                let db = world.db_mut(side);
+                (db.up, db.writable) = (true, true);
+            });
+        }
+    }
+
+    /// Faults stop.
+    pub fn quiet(&mut self, ctx: &mut Ctx<'_>) {
+        self.heal(ctx);
+        self.quiet = true;
+        self.say(ctx, Node::World, Fact::Quiet);
+        self.kick();
+    }
+
+    fn resend(&mut self, delivery: u32, ctx: &mut Ctx<'_>) {
+        let id = Id(u128::from(delivery));
+        let no = DeliveryNo(delivery);
+        let now = self.db_now(Side::Sender);
+        let db = self.db(Side::Sender);
+        if !self.reachable(Side::Sender) || !db.writable {
+            return;
+        }
+        let Some(row) = db.delivery(id).copied() else { return };
+        let endpoint = db.endpoints[index(row.endpoint)];
+        let by = Person(1);
+        let plan = row.resend(&endpoint, Id(1), now, ctx.profile);
+        let answer = match plan {
+            Ok(plan) => {
+                let done =
+                    self.commit(Side::Sender, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
+                match done {
+                    Ok(Resent::Opened { cycle }) => history::Resent::Opened { cycle },
+                    Ok(Resent::PulledForward) => history::Resent::PulledForward,
+                    Err(_) => history::Resent::Refused,
+                }
+            }
+            Err(_) => history::Resent::Refused,
+        };
+        self.say(ctx, Node::Operator, Fact::Resent { delivery: no, by, answer });
+    }
+
+    fn replay_failed(&mut self, receipt: u32, ctx: &mut Ctx<'_>) {
+        let row = self.db(Side::Receiver).receipt(Id(u128::from(receipt)));
+        if row.is_some_and(|row| matches!(row.stand, hookproof_core::inbox::Stand::InReview(_))) {
+            self.replay(receipt, true, ctx);
+        }
+    }
+
+    fn replay(&mut self, receipt: u32, allowed: bool, ctx: &mut Ctx<'_>) {
+        if !self.reachable(Side::Receiver) || !self.db(Side::Receiver).writable {
+            return;
+        }
+        let now = self.db_now(Side::Receiver);
+        let Some(row) = self.db(Side::Receiver).receipt(Id(u128::from(receipt))).copied() else {
+            return;
+        };
+        let permissive = ctx.is(Rogue::ReplayWithoutAuthorisation);
+        let warrant = Warrant {
+            by: Id(1),
+            person_allowed: allowed || permissive,
+            source_authorised: true,
+            secret_unrevoked: true,
+        };
+        let answer = match row.replay(&warrant, now, &ctx.setup.terms.inbox) {
+            Ok(plan) => {
+                let done =
+                    self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
+                match done {
+                    Ok(_) if allowed => history::Replayed::Accepted,
+                    Ok(_) => history::Replayed::AcceptedUnauthorised,
+                    Err(_) => history::Replayed::Refused,
+                }
+            }
+            Err(NotReplayed::Waiting) => history::Replayed::Waiting,
+            Err(_) => history::Replayed::Refused,
+        };
+        let fact = Fact::Replayed { receipt: ReceiptNo(receipt), by: Person(1), answer };
+        self.say(ctx, Node::Operator, fact);
+    }
+
+    fn book(&mut self, operation: Operation, ctx: &mut Ctx<'_>) {
+        if !self.reachable(Side::Receiver) {
+            return;
+        }
+        let plan = book(operation, Id(1));
+        let fact = Fact::BookedByHand { operation: operation.into(), by: Person(1) };
+        let _ = self
+            .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+    }
+
+    fn turn(&mut self, endpoint: u32, life: Life, ctx: &mut Ctx<'_>) {
+        let row = self.db(Side::Sender).endpoints[endpoint as usize];
+        let Some(plan) = row.turn(life, self.db_now(Side::Sender)) else { return };
+        let was = row.life;
+        let life = match life {
+            Life::Active if matches!(was, Life::Unsubscribed) => EndpointLife::Registered,
+            Life::Active => EndpointLife::Resumed,
+            Life::Paused => EndpointLife::Paused,
+            Life::Disabled => EndpointLife::Disabled,
+            Life::Unsubscribed => EndpointLife::Unsubscribed,
+            Life::Deleted => EndpointLife::Deleted,
+        };
+        let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life };
+        let _ =
+            self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+    }
+
+    fn change(&mut self, endpoint: u32, ctx: &mut Ctx<'_>) {
+        let row = self.db(Side::Sender).endpoints[endpoint as usize];
+        let Some(plan) = row.change() else { return };
+        let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life: EndpointLife::Changed };
+        let _ =
+            self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+    }
+
+    fn purge(&mut self, ctx: &Ctx<'_>) {
+        if !self.reachable(Side::Receiver) {
+            return;
+        }
+        let now = self.db_now(Side::Receiver);
+        for id in 0..ctx.setup.deliveries() {
+            let Some(row) = self.db(Side::Receiver).receipt(Id(u128::from(id))).copied() else {
+                continue;
+            };
+            let row = ctx.rogue.map_or(row, |rogue| rogue.ages(row));
+            if row.purge(now, &ctx.setup.terms.inbox).is_some() {
+                let step = Step::PurgeCommit { row, now };
+                self.then(super::NOBODY, ctx.setup.lags.disk_ms, step, ctx);
+            }
+        }
+    }
+
+    pub(super) fn purge_commit(&mut self, row: &Receipt, now: Millis, ctx: &mut Ctx<'_>) {
+        let Some(plan) = row.purge(now, &ctx.setup.terms.inbox) else { return };
+        let fact = Fact::Purged { receipt: ReceiptNo(row.id.0 as u32) };
+        let _ = self
+            .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+    }
+
+    /// Loads a due delivery and its lane for a claim.
+    pub fn look_at_delivery(&mut self, owner: ProcessNo, id: Id, tries: u8, ctx: &Ctx<'_>) {
+        let side = Self::side(owner, ctx.setup);
+        let now = self.db_now(side);
+        let db = self.db(side);
+        let Some(row) = db.delivery(id).copied() else { return };
+        let endpoint = db.endpoints[index(row.endpoint)];
+        let lane = Lane { endpoint, in_flight: db.in_flight(row.endpoint, now) };
+        let loaded = self.now;
+        let step = Step::Claim { row, lane, now, loaded };
+        self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
+    }
+
+    /// Loads a due receipt for a claim.
+    pub fn look_at_receipt(&mut self, owner: ProcessNo, id: Id, tries: u8, ctx: &Ctx<'_>) {
+        let now = self.db_now(Side::Receiver);
+        let Some(row) = self.db(Side::Receiver).receipt(id).copied() else { return };
+        self.again(owner, ctx.setup.lags.disk_ms, tries, Step::WorkClaim { row, now }, ctx);
+    }
+
+    /// Loads a due event for its fan-out.
+    pub fn look_at_event(&mut self, owner: ProcessNo, id: Id, tries: u8, ctx: &Ctx<'_>) {
+        let Some(event) = self.db(Side::Sender).events[index(id)] else { return };
+        self.again(owner, ctx.setup.lags.disk_ms, tries, Step::FanOut { event }, ctx);
+    }
+
+    /// Writes down how every row stands in the end.
+    pub fn close(&mut self, ctx: &mut Ctx<'_>) {
+        self.say_deliveries(ctx);
+        self.say_receipts(ctx);
+        for entity in 0..self.db(Side::Receiver).entities.len() {
+            let row = self.db(Side::Receiver).entities[entity];
+            let entity = history::EntityNo(entity as u32);
+            let fact = Fact::EntityStands { entity, state: row.state, version: row.version };
+            self.say(ctx, Node::Database(Side::Receiver), fact);
+        }
+        self.say(ctx, Node::World, Fact::Ended);
+    }
+
+    fn say_deliveries(&self, ctx: &mut Ctx<'_>) {
+        let now = self.db_now(Side::Sender);
+        for row in self.db(Side::Sender).deliveries.iter().flatten() {
+            let endpoint = self.db(Side::Sender).endpoints[index(row.endpoint)];
+            let takes = endpoint.life == Life::Active;
+            let due = takes && row.wake().is_some_and(|wake: Millis| wake <= now);
+            let stand = super::send::delivery_stand(row.stand, now);
+            let fact = Fact::DeliveryStands { delivery: DeliveryNo(row.id.0 as u32), stand, due };
+            self.say(ctx, Node::Database(Side::Sender), fact);
+        }
+    }
+
+    fn say_receipts(&self, ctx: &mut Ctx<'_>) {
+        let now = self.db_now(Side::Receiver);
+        for row in self.db(Side::Receiver).receipts.iter().flatten() {
+            let due = row.wake().is_some_and(|wake| wake <= now);
+            let fact = Fact::ReceiptStands {
+                receipt: ReceiptNo(row.id.0 as u32),
+                stand: row.stand.into(),
+                due,
+            };
+            self.say(ctx, Node::Database(Side::Receiver), fact);
+        }
+    }
+}
+
+impl Deed {
+    /// The family of faults that a deed belongs to, if it is the start of one.
+    fn family(self) -> Option<Family> {
+        Some(match self {
+            Self::Resend { .. } => Family::OperatorResend,
+            Self::ResendAll => Family::BulkResend,
+            Self::Replay { .. } | Self::ReplayAll => Family::OperatorReplay,
+            Self::Book { .. } => Family::ManualBooking,
+            Self::Endpoint { life: Life::Active, .. } => return None,
+            Self::Endpoint { .. } | Self::ChangeEndpoint { .. } => Family::EndpointLife,
+            Self::Crash { .. } => Family::CrashSender,
+            Self::Upgrade { .. } => Family::TwoVersions,
+            Self::PowerLoss { .. } => Family::PowerLoss,
+            Self::Database { up: false, .. } => Family::DatabaseDown,
+            Self::Writable { writable: false, .. } => Family::DatabaseReadOnly,
+            Self::Pool { free: false, .. } => Family::PoolExhausted,
+            Self::Cut { requests: true, responses: true } => Family::Partition,
+            Self::Cut { .. } => Family::PartitionOneWay,
+            Self::EndpointDown { down: true, .. } => Family::EndpointDown,
+            Self::Clock { .. } => Family::ClockJump,
+            Self::Skew { .. } => Family::ClockSkew,
+            Self::Restore { .. } => Family::Restore,
+            Self::Purge => Family::Purge,
+            Self::Repair
+            | Self::Database { .. }
+            | Self::Writable { .. }
+            | Self::Pool { .. }
+            | Self::Heal
+            | Self::EndpointDown { .. }
+            | Self::Backup { .. } => return None,
+        })
+    }
+}
+
+/// How long a process is down after a crash.
+const RESTART_MS: u64 = 3_000;

@@ -1,0 +1,578 @@
+//! The sender's steps: publish, fan out, claim, send, settle. The receiver's own outbox, with its
+//! effects for an external service, is driven by the same steps.
+
+use hookproof_core::{
+    Digest, Id, Millis, Reason,
+    endpoint::{Endpoint, Lane},
+    model::Order,
+    outbox::{Attempt, Claim, Delivery, Ended, Event, Published, Request, Stand, publish},
+    plan::Uncommitted,
+    profile::Profile,
+    work::Fetched,
+};
+
+use super::{Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World, db::index};
+use crate::{
+    dice::Site,
+    history::{
+        self, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo, Fact,
+        Family, Node, Outcome, Side, Signed,
+    },
+    rogue::Rogue,
+};
+
+impl World {
+    pub(super) fn send_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let Task { owner, tries, .. } = task;
+        match task.step {
+            Step::Publish { event, call } => self.publish(event, call, tries, ctx),
+            Step::PublishCommit { event, call, found, now } => {
+                self.publish_commit(event, call, tries, found.as_ref(), now, twist, ctx);
+            }
+            Step::FanOut { event } => self.fan_out(owner, &event, twist, ctx),
+            Step::Sweep { event } => self.sweep(owner, event, twist, ctx),
+            Step::Claim { row, lane, now, loaded } => {
+                self.claim(owner, &row, &lane, now, loaded, twist, ctx);
+            }
+            Step::Start { attempt, claimed } => self.start(owner, attempt, claimed, ctx),
+            Step::Await { request } if ctx.is(Rogue::UnknownIsRefused) => {
+                let outcome = Outcome::Refused { status: 504, retry_after_ms: None };
+                self.ended(owner, request, outcome, ctx);
+            }
+            Step::Await { request } => self.ended(owner, request, Outcome::Unknown, ctx),
+            Step::Settle { request, ended } => self.settle(owner, request, ended, tries, ctx),
+            Step::SettleCommit { request, ended, row, endpoint, now } => {
+                self.settle_commit(&task, request, ended, &row, &endpoint, now, twist, ctx);
+            }
+            Step::Release { attempt } => self.release(owner, attempt, tries, ctx),
+            Step::ReleaseCommit { attempt, row, now } => {
+                self.release_commit(owner, attempt, &row, now, tries, twist, ctx);
+            }
+            Step::Response(answer) => self.response(answer, twist, ctx),
+            _ => unreachable!("the other steps have their own rooms"),
+        }
+    }
+
+    fn publish(&mut self, event: u32, call: u8, tries: u8, ctx: &mut Ctx<'_>) {
+        let planned = ctx.setup.events[event as usize];
+        let no = EventNo(event);
+        if call > 0 && tries == 0 {
+            self.say(ctx, Node::App, Fact::Fault { family: Family::Republish });
+        }
+        if ctx.is(Rogue::SendsThenCommits) {
+            self.send_outside(event, ctx);
+        }
+        if planned.rolls_back {
+            self.say(ctx, Node::App, Fact::RolledBack { event: no });
+            return;
+        }
+        let early = match ctx.rogue {
+            Some(Rogue::DuplicateNeverQueued) if call > 0 || tries > 0 => {
+                Some(history::Published::Duplicate)
+            }
+            Some(Rogue::AcceptsBeforeCommit) if tries == 0 => Some(history::Published::Accepted),
+            _ => None,
+        };
+        if let Some(answer) = early {
+            self.say(ctx, Node::App, Fact::Published { event: no, answer });
+            if answer == history::Published::Duplicate {
+                return;
+            }
+        }
+        let now = self.db_now(Side::Sender);
+        let found = self.db(Side::Sender).events[event as usize];
+        let step = Step::PublishCommit { event, call, found, now };
+        self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
+    fn publish_commit(
+        &mut self,
+        event: u32,
+        call: u8,
+        tries: u8,
+        found: Option<&Event>,
+        now: Millis,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let planned = ctx.setup.events[event as usize];
+        let digest = Digest(u128::from(body_of(event).0));
+        let plan = publish(found, Id(u128::from(event)), digest, now);
+        let fact = Fact::Committed {
+            event: EventNo(event),
+            entity: EntityNo(planned.entity),
+            kind: planned.kind,
+            occurrence: planned.occurrence,
+            version: planned.version,
+            body: body_of(event),
+        };
+        let published = self.commit(Side::Sender, Node::App, plan, twist, ctx, |published, _| {
+            [(*published == Published::Accepted).then_some(fact), None]
+        });
+        self.published(event, call, tries, published, ctx);
+    }
+
+    fn published(
+        &mut self,
+        event: u32,
+        call: u8,
+        tries: u8,
+        published: Result<Published, Uncommitted>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        if self.db(Side::Sender).events[event as usize].is_some() {
+            self.learn(event, ctx);
+        }
+        if published == Ok(Published::Accepted) && ctx.is(Rogue::SendsWithoutOutbox) {
+            if let Some(row) = self.db(Side::Sender).events[event as usize] {
+                self.db_mut(Side::Sender).overwrite_event(Event { wake: None, ..row });
+            }
+            self.send_outside(event, ctx);
+        }
+        let answer = match published {
+            Ok(Published::Accepted) => history::Published::Accepted,
+            Ok(Published::Duplicate) => history::Published::Duplicate,
+            Ok(Published::KeyReused) => history::Published::KeyReused,
+            Err(_) => {
+                let at = self.now + (RETRY_MS << tries.min(7));
+                let (tries, step) = (tries.saturating_add(1), Step::Publish { event, call });
+                self.tasks.push(Task { at, owner: NOBODY, tries, step });
+                history::Published::Failed
+            }
+        };
+        self.say(ctx, Node::App, Fact::Published { event: EventNo(event), answer });
+    }
+
+    /// The authoritative API learns of a committed event.
+    fn learn(&mut self, event: u32, ctx: &Ctx<'_>) {
+        let planned = &ctx.setup.events[event as usize];
+        let model =
+            &ctx.setup.terms.models[usize::from(ctx.setup.terms.model_of[planned.entity as usize])];
+        let Some(rule) = model.rule(planned.kind) else { return };
+        let truth = &mut self.truth[planned.entity as usize];
+        let newer = match model.order() {
+            Order::Graph => truth[0].state != rule.to && model.leads(truth[0].state, rule.to),
+            Order::Version | Order::Sequence | Order::Instant => planned.version > truth[0].version,
+        };
+        if newer {
+            *truth = [Fetched { state: rule.to, version: planned.version }, truth[0]];
+        }
+    }
+
+    /// What people do who have no outbox: one request for each endpoint, from memory.
+    fn send_outside(&mut self, event: u32, ctx: &mut Ctx<'_>) {
+        for endpoint in 0..ctx.setup.endpoints {
+            let id = Id(u128::from(ctx.setup.delivery(event, endpoint)));
+            let ticket = hookproof_core::outbox::Ticket {
+                delivery: id,
+                endpoint: Id(u128::from(endpoint)),
+                attempt: 1,
+                fence: 0,
+            };
+            let parcel = parcel(ticket, NOBODY, event);
+            self.requested(NOBODY, &parcel, ctx);
+            self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
+        }
+    }
+
+    fn fan_out(
+        &mut self,
+        owner: ProcessNo,
+        event: &Event,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        if self.dies(owner, twist, ctx) && !ctx.is(Rogue::FanOutHalf) {
+            return;
+        }
+        let no = event.id.0 as u32;
+        let rows = self.db(Side::Sender).endpoints.clone();
+        let endpoints: Vec<(Endpoint, Id)> = (0..)
+            .zip(rows)
+            .map(|(endpoint, row)| (row, Id(u128::from(ctx.setup.delivery(no, endpoint)))))
+            .collect();
+        let Some(plan) = event.fan_out(&endpoints, self.db_now(Side::Sender)) else { return };
+        let half = ctx.is(Rogue::FanOutHalf) && twist == Some(Twist::Die);
+        let node = self.node(owner, ctx);
+        let done = self.commit(Side::Sender, node, plan, twist, ctx, |made, _| {
+            let deliveries = *made as u32;
+            [Some(Fact::FanOutDone { event: EventNo(no), deliveries }), None]
+        });
+        match done {
+            Ok(made) if made > 1 => {
+                self.say(ctx, Node::World, Fact::Fault { family: Family::TwoEndpoints });
+            }
+            Ok(_) | Err(Uncommitted::Conflict) => {}
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
+        }
+        if half && done.is_ok_and(|made| made > 1) {
+            let last = endpoints.last().map_or(0, |(_, id)| index(*id));
+            self.db_mut(Side::Sender).forget_delivery(last);
+        }
+    }
+
+    fn sweep(&mut self, owner: ProcessNo, event: Id, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let db = self.db(Side::Sender);
+        let Some(row) = db.events[index(event)] else { return };
+        let no = event.0 as u32;
+        let made = (0..ctx.setup.endpoints)
+            .filter_map(|p| db.delivery(Id(u128::from(ctx.setup.delivery(no, p)))).copied());
+        let deliveries: Vec<Delivery> = made.collect();
+        let Some(plan) = row.sweep(&deliveries, self.db_now(Side::Sender)) else { return };
+        let node = self.node(owner, ctx);
+        let fact = Fact::Swept { event: EventNo(no) };
+        let _ = self.commit(Side::Sender, node, plan, twist, ctx, |(), _| [Some(fact), None]);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
+    fn claim(
+        &mut self,
+        owner: ProcessNo,
+        row: &Delivery,
+        lane: &Lane,
+        now: Millis,
+        loaded: Millis,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let side = Self::side(owner, ctx.setup);
+        let profile = ctx.profile;
+        let roll = ctx.dice.roll(Site::new(0x80, row.id.0 as u32, row.fence, side as u32));
+        let wide;
+        let lane = if ctx.is(Rogue::NoLimitAfterOutage) {
+            let endpoint = Endpoint { next: Millis(0), ..lane.endpoint };
+            wide = Lane { endpoint, in_flight: 0 };
+            &wide
+        } else {
+            lane
+        };
+        let Some(plan) = row.claim(lane, now, roll, profile) else { return };
+        if ctx.is(Rogue::SendsBeforeClaim) && side == Side::Sender {
+            if let Ok(Claim::Send(attempt)) =
+                plan.clone().commit(|_| hookproof_core::plan::Outcome::Committed)
+            {
+                self.then(owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
+            }
+        }
+        let node = self.node(owner, ctx);
+        let spoken = side == Side::Sender;
+        let claim = self.commit(side, node, plan, twist, ctx, |claim, db| {
+            if spoken { claim_facts(row, db.delivery(row.id), claim, now) } else { [None, None] }
+        });
+        match claim {
+            Ok(Claim::Send(_)) if ctx.is(Rogue::SendsBeforeClaim) => {}
+            Ok(Claim::Send(attempt)) => {
+                let step = Step::Start { attempt, claimed: loaded };
+                self.then(owner, ctx.setup.lags.disk_ms, step, ctx);
+            }
+            Ok(Claim::Failed | Claim::Cancelled) | Err(Uncommitted::Conflict) => {}
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
+        }
+    }
+
+    fn start(&mut self, owner: ProcessNo, attempt: Attempt, claimed: Millis, ctx: &mut Ctx<'_>) {
+        let side = Self::side(owner, ctx.setup);
+        let late = ctx.is(Rogue::ClaimsMoreThanItCanDial);
+        let elapsed = if late { 0 } else { self.now.since(claimed) };
+        let request = match attempt.start(elapsed, ctx.profile) {
+            Ok(request) => request,
+            Err(attempt) => {
+                self.then(owner, ctx.setup.lags.disk_ms, Step::Release { attempt }, ctx);
+                return;
+            }
+        };
+        let ticket = request.ticket();
+        let event = ctx.setup.event_of(ticket.delivery.0 as u32);
+        let mut parcel = parcel(ticket, owner, event);
+        if side == Side::Sender {
+            let cycle = self.db(side).delivery(ticket.delivery).map_or(1, |row| row.cycle);
+            parcel = ctx.rogue.map_or(parcel, |rogue| rogue.relabels(parcel, cycle));
+            self.requested(owner, &parcel, ctx);
+        }
+        self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
+        let limit = ctx.profile.time_limit_ms;
+        let limit = if ctx.is(Rogue::NoTotalDeadline) { limit * 20 } else { limit };
+        let at = self.now + limit;
+        self.tasks.push(Task { at, owner, tries: 0, step: Step::Await { request } });
+    }
+
+    fn requested(&self, owner: ProcessNo, parcel: &Parcel, ctx: &mut Ctx<'_>) {
+        let fact = Fact::Requested {
+            delivery: DeliveryNo(parcel.ticket.delivery.0 as u32),
+            endpoint: EndpointNo(parcel.ticket.endpoint.0 as u32),
+            attempt: parcel.ticket.attempt,
+            fence: parcel.ticket.fence,
+            id: parcel.id,
+            body: parcel.body,
+            signed: Signed { at: self.now, secrets: 1 },
+        };
+        let node = if owner == NOBODY { Node::App } else { self.node(owner, ctx) };
+        self.say(ctx, node, fact);
+    }
+
+    fn response(&mut self, answer: Answer, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let lost = self.cut[1] || matches!(twist, Some(Twist::Drop));
+        if lost {
+            return;
+        }
+        let waiting = self.tasks.iter().position(|task| {
+            task.owner == answer.to
+                && matches!(task.step, Step::Await { request } if request.ticket() == answer.ticket)
+        });
+        let Some(waiting) = waiting else { return };
+        let Step::Await { request } = self.tasks.swap_remove(waiting).step else {
+            unreachable!("the position is of a task that waits")
+        };
+        let outcome = match answer.status {
+            _ if twist == Some(Twist::Reset) => Outcome::Unknown,
+            200..=299 => Outcome::Acknowledged,
+            status => Outcome::Refused { status, retry_after_ms: answer.retry_after_ms },
+        };
+        self.ended(answer.to, request, outcome, ctx);
+    }
+
+    /// The worker learns how its request ended, and will say so to the database.
+    pub(super) fn ended(
+        &mut self,
+        owner: ProcessNo,
+        request: Request,
+        outcome: Outcome,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let ticket = request.ticket();
+        if Self::side(owner, ctx.setup) == Side::Sender {
+            let fact = Fact::Responded {
+                delivery: DeliveryNo(ticket.delivery.0 as u32),
+                attempt: ticket.attempt,
+                fence: ticket.fence,
+                outcome,
+            };
+            self.say(ctx, self.node(owner, ctx), fact);
+        }
+        let ended = match outcome {
+            Outcome::Acknowledged => Ended::Acknowledged,
+            Outcome::Refused { status: 410, .. } => Ended::Gone,
+            Outcome::Refused { retry_after_ms, .. } => Ended::Refused { retry_after_ms },
+            Outcome::Unknown => Ended::Unknown,
+        };
+        let ended = ctx.rogue.map_or(ended, |rogue| rogue.misreads(ended, outcome));
+        if ctx.is(Rogue::RetryAfterStallsWorker)
+            && let Ended::Refused { retry_after_ms: Some(ms) } = ended
+        {
+            self.stall(owner, ms);
+        }
+        self.then(owner, ctx.setup.lags.disk_ms, Step::Settle { request, ended }, ctx);
+    }
+
+    fn settle(
+        &mut self,
+        owner: ProcessNo,
+        request: Request,
+        ended: Ended,
+        tries: u8,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let side = Self::side(owner, ctx.setup);
+        let ticket = request.ticket();
+        if !self.reachable(side) {
+            self.retry(owner, tries, Step::Settle { request, ended }, ctx);
+            return;
+        }
+        let now = self.db_now(side);
+        let db = self.db(side);
+        let Some(row) = db.delivery(ticket.delivery).copied() else { return };
+        let endpoint = db.endpoints[index(ticket.endpoint)];
+        let step = Step::SettleCommit { request, ended, row, endpoint, now };
+        self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
+    fn settle_commit(
+        &mut self,
+        task: &Task,
+        request: Request,
+        ended: Ended,
+        row: &Delivery,
+        endpoint: &Endpoint,
+        now: Millis,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let owner = task.owner;
+        let side = Self::side(owner, ctx.setup);
+        let ticket = request.ticket();
+        let node = self.node(owner, ctx);
+        let roll = ctx.dice.roll(Site::new(0x81, row.id.0 as u32, ticket.fence, side as u32));
+        let row = ctx.rogue.map_or(*row, |rogue| rogue.refences(*row, ticket, ended));
+        let delivery = DeliveryNo(ticket.delivery.0 as u32);
+        let Some(plan) = request.settle(&row, endpoint, ended, now, roll, ctx.profile) else {
+            if side == Side::Sender {
+                self.say(ctx, node, Fact::Fenced { delivery, fence: ticket.fence });
+            }
+            return;
+        };
+        let settled = self.commit(side, node, plan, twist, ctx, |_, db| {
+            let (attempt, fence) = (ticket.attempt, ticket.fence);
+            let fact = db.delivery(ticket.delivery).map(|row| {
+                let stand = delivery_stand(row.stand, now);
+                Fact::Settled { delivery, attempt, fence, stand }
+            });
+            [fact.filter(|_| side == Side::Sender), None]
+        });
+        match settled {
+            Ok(Stand::Acknowledged) if side == Side::Sender => {
+                let event = Id(u128::from(ctx.setup.event_of(ticket.delivery.0 as u32)));
+                self.then(owner, SWEEP_MS, Step::Sweep { event }, ctx);
+            }
+            Ok(_) => {}
+            Err(Uncommitted::Conflict) => {
+                self.again(
+                    owner,
+                    ctx.setup.lags.disk_ms,
+                    task.tries.saturating_add(1),
+                    Step::Settle { request, ended },
+                    ctx,
+                );
+            }
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {
+                self.retry(owner, task.tries, Step::Settle { request, ended }, ctx);
+            }
+        }
+    }
+
+    fn release(&mut self, owner: ProcessNo, attempt: Attempt, tries: u8, ctx: &mut Ctx<'_>) {
+        let side = Self::side(owner, ctx.setup);
+        if !self.reachable(side) {
+            self.retry(owner, tries, Step::Release { attempt }, ctx);
+            return;
+        }
+        let now = self.db_now(side);
+        let Some(row) = self.db(side).delivery(attempt.ticket().delivery).copied() else { return };
+        let step = Step::ReleaseCommit { attempt, row, now };
+        self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
+    fn release_commit(
+        &mut self,
+        owner: ProcessNo,
+        attempt: Attempt,
+        row: &Delivery,
+        now: Millis,
+        tries: u8,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let side = Self::side(owner, ctx.setup);
+        let node = self.node(owner, ctx);
+        let ticket = attempt.ticket();
+        let (delivery, fence) = (DeliveryNo(ticket.delivery.0 as u32), ticket.fence);
+        let spoken = side == Side::Sender;
+        let row = ctx.rogue.map_or(*row, |rogue| rogue.refences_release(*row, ticket));
+        let Some(plan) = attempt.release(&row, now) else {
+            if spoken {
+                self.say(ctx, node, Fact::Fenced { delivery, fence });
+            }
+            return;
+        };
+        let fact = Fact::Released { delivery, fence };
+        match self.commit(side, node, plan, twist, ctx, |(), _| [spoken.then_some(fact), None]) {
+            Ok(()) => {}
+            Err(Uncommitted::Conflict) => {
+                self.again(
+                    owner,
+                    ctx.setup.lags.disk_ms,
+                    tries.saturating_add(1),
+                    Step::Release { attempt },
+                    ctx,
+                );
+            }
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {
+                self.retry(owner, tries, Step::Release { attempt }, ctx);
+            }
+        }
+    }
+
+    /// Tries a step again once the database may be back, with doubling waits; in the end the row's
+    /// own wake takes over.
+    pub(super) fn retry(&mut self, owner: ProcessNo, tries: u8, step: Step, ctx: &Ctx<'_>) {
+        if tries < TRIES_MAX {
+            let at = self.now
+                + (RETRY_MS << tries.min(7))
+                + ctx.dice.below(super::site(&step, tries), RETRY_MS);
+            self.tasks.push(Task { at, owner, tries: tries + 1, step });
+        }
+    }
+
+    /// An infrastructure that fails is not asked again at once.
+    pub(super) fn pause(&mut self, owner: ProcessNo, ctx: &Ctx<'_>) {
+        self.stall(owner, PAUSE_POLLS * ctx.setup.terms.poll_ms);
+    }
+
+    fn stall(&mut self, owner: ProcessNo, ms: u64) {
+        if let Some(process) = self.processes.get_mut(usize::from(owner)) {
+            process.asleep = self.now + ms;
+            process.ready = process.ready.max(process.asleep);
+        }
+    }
+}
+
+/// The bytes of an event, as a number; the three above it are for bytes that differ.
+pub(super) fn body_of(event: u32) -> Body {
+    Body(event * 4)
+}
+
+fn parcel(ticket: hookproof_core::outbox::Ticket, from: ProcessNo, event: u32) -> Parcel {
+    Parcel { ticket, from, id: DeliveryId(ticket.delivery.0 as u32), body: body_of(event), copy: 0 }
+}
+
+fn claim_facts(
+    before: &Delivery,
+    after: Option<&Delivery>,
+    claim: &Claim,
+    now: Millis,
+) -> [Option<Fact>; 2] {
+    let delivery = DeliveryNo(before.id.0 as u32);
+    let lost = matches!(before.stand, Stand::Claimed { .. })
+        .then_some(Fact::ClaimLost { delivery, fence: before.fence });
+    let fact = match claim {
+        Claim::Send(attempt) => after.map(|row| Fact::Claimed {
+            delivery,
+            endpoint: EndpointNo(row.endpoint.0 as u32),
+            attempt: attempt.ticket().attempt,
+            rung: row.rung,
+            cycle: row.cycle,
+            fence: attempt.ticket().fence,
+            wait_ms: row.wake().map_or(0, |wake| wake.since(now)),
+        }),
+        Claim::Failed => {
+            Some(Fact::Closed { delivery, stand: DeliveryStand::Failed { known: false } })
+        }
+        Claim::Cancelled => Some(Fact::Closed { delivery, stand: DeliveryStand::Cancelled }),
+    };
+    [lost, fact]
+}
+
+/// How a delivery stands, in the words of a history.
+pub(crate) fn delivery_stand(stand: Stand, now: Millis) -> DeliveryStand {
+    match stand {
+        Stand::Pending { wake } => DeliveryStand::Waiting { wait_ms: wake.since(now) },
+        Stand::Claimed { .. } => DeliveryStand::Claimed,
+        Stand::Acknowledged => DeliveryStand::Acknowledged,
+        Stand::Failed(Reason::Unanswered | Reason::ClaimLost) => {
+            DeliveryStand::Failed { known: false }
+        }
+        Stand::Failed(_) => DeliveryStand::Failed { known: true },
+        Stand::Cancelled(_) => DeliveryStand::Cancelled,
+    }
+}
+
+/// How many polls a process waits after its infrastructure failed.
+const PAUSE_POLLS: u64 = 5;
+/// How long before a first second try.
+const RETRY_MS: u64 = 500;
+/// How often a step is tried again before the row's own wake is left to take over.
+const TRIES_MAX: u8 = 12;
+/// How long after an acknowledgement the sweep looks at its event.
+const SWEEP_MS: u64 = 2_000;
