@@ -71,9 +71,11 @@ pub fn stories(model: ModelNo) -> &'static [&'static [EventType]] {
             &[CONFIRMING, COMPLETED, SHIPPED, DELIVERED],
             &[PAID, COMPLETED],
         ],
-        SUBSCRIPTION | ACCOUNT => {
-            &[&[RENEWED, RENEWED], &[RENEWED, RENEWED, RENEWED], &[RENEWED, RENEWED, RENEWED, RENEWED]]
-        }
+        SUBSCRIPTION | ACCOUNT => &[
+            &[RENEWED, RENEWED],
+            &[RENEWED, RENEWED, RENEWED],
+            &[RENEWED, RENEWED, RENEWED, RENEWED],
+        ],
         SNAPSHOT | CLOCKED => {
             &[&[SET[0], SET[1], SET[2]], &[SET[2], SET[0]], &[SET[1], SET[0], SET[2], SET[1]]]
         }

@@ -72,7 +72,8 @@ impl Draw<'_> {
             Cast::Own { endpoints, .. } => endpoints,
         };
         let entities = 1 + self.below(3) as usize;
-        let model_of: Vec<u8> = (0..entities).map(|_| self.below(self.cast.types()) as u8).collect();
+        let model_of: Vec<u8> =
+            (0..entities).map(|_| self.below(self.cast.types()) as u8).collect();
         let events = self.events(&model_of, &pace);
         let span = events.last().map_or(Millis(0), |event| event.at);
         let quiet = span + pace.storm_ms;

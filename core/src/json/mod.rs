@@ -211,7 +211,7 @@ fn unescape(inside: &[u8]) -> Option<String> {
 }
 
 /// The character of `\u…` or of a surrogate pair, and how long it is spelled.
-fn escaped(text: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn escaped(text: &[u8]) -> Option<(char, usize)> {
     let first = hex4(text.get(2..6)?)?;
     if !(0xd800..0xe000).contains(&first) {
         return Some((char::from_u32(first)?, 6));

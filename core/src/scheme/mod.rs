@@ -20,6 +20,7 @@
 mod candidate;
 mod content;
 mod embedded;
+pub mod explain;
 mod facts;
 mod fields;
 mod key;

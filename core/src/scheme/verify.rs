@@ -324,7 +324,7 @@ impl Search<'_, '_> {
 }
 
 /// The signed time as it is written; `None` where it stands in the body or nowhere.
-fn written_time<'r>(
+pub(crate) fn written_time<'r>(
     template: &Template,
     names: &Names,
     request: &Request<'r>,

@@ -8,8 +8,8 @@
 pub mod db;
 mod faults;
 mod operate;
-pub mod pack;
 mod own;
+pub mod pack;
 mod receive;
 mod send;
 mod work;

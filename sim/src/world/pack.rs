@@ -193,7 +193,8 @@ impl Packer {
     fn order(&mut self, world: &World, sight: Sight<'_>) {
         let bytes = &self.bytes;
         let text = |item: &Item| &bytes[item.from as usize..item.to as usize];
-        self.items.sort_unstable_by(|a, b| (a.block, text(a), a.task).cmp(&(b.block, text(b), b.task)));
+        self.items
+            .sort_unstable_by(|a, b| (a.block, text(a), a.task).cmp(&(b.block, text(b), b.task)));
         let Setup { relays, ingresses, workers, .. } = *sight.setup;
         let first_worker = relays + ingresses;
         let effects = first_worker + workers;

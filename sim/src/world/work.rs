@@ -175,7 +175,13 @@ impl World {
         })
     }
 
-    pub(super) fn not_worked(&mut self, task: &Task, job: Job, failure: Uncommitted, ctx: &mut Ctx<'_>) {
+    pub(super) fn not_worked(
+        &mut self,
+        task: &Task,
+        job: Job,
+        failure: Uncommitted,
+        ctx: &mut Ctx<'_>,
+    ) {
         let owner = task.owner;
         match failure {
             Uncommitted::Conflict if task.tries < CONFLICTS_MAX => {
