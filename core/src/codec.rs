@@ -71,23 +71,28 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// Writes padded base64 into a place that is long enough; the part that was written.
+///
+/// # Panics
+///
+/// Where the place is shorter than four bytes for each three begun.
+pub fn base64_text<'p>(bytes: &[u8], place: &'p mut [u8]) -> &'p [u8] {
+    let length = bytes.len().div_ceil(3) * 4;
+    for (chunk, quad) in bytes.chunks(3).zip(place[..length].chunks_exact_mut(4)) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (at, letter) in quad.iter_mut().enumerate() {
+            *letter = ALPHABET[(bits >> (18 - 6 * at) & 63) as usize];
+        }
+        quad[chunk.len() + 1..].fill(b'=');
+    }
+    &place[..length]
+}
+
 /// Writes padded base64.
 pub fn to_base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let mut triple = [0; 3];
-        triple[..chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes([0, triple[0], triple[1], triple[2]]);
-        for place in 0..4 {
-            if place <= chunk.len() {
-                let six = (bits >> (18 - 6 * place)) & 63;
-                text.push(char::from(ALPHABET[six as usize]));
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
+    let mut place = alloc::vec![0; bytes.len().div_ceil(3) * 4];
+    base64_text(bytes, &mut place).iter().map(|letter| char::from(*letter)).collect()
 }
 
 /// Three bytes from four characters; bit 7 of the answer is set where a character is not base64.

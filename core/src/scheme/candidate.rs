@@ -126,6 +126,10 @@ fn of_line<'a>(
     visit: &mut dyn FnMut(Candidate<'a>) -> Flow,
 ) -> Flow {
     match grammar {
+        // Comparing with nothing is slow on some processors: its address is no address.
+        Grammar::Single { prefix } if prefix.is_empty() => {
+            visit(Candidate { text: line, method: None })
+        }
         Grammar::Single { prefix } => match line.strip_prefix(prefix.as_bytes()) {
             Some(text) => visit(Candidate { text, method: None }),
             None => Flow::Continue(()),
