@@ -105,10 +105,10 @@ pub(super) fn ladder(fields: &Fields<'_>, _: &Profile) -> Outcome {
     };
     fields.text("provider")?;
     fields.done()?;
-    let waits = match ladders::named(name) {
-        Some(ladder) => ladder.waits_ms().iter().map(|wait| wait / 1_000).collect(),
-        None if never_retries(name) => Vec::new(),
-        None => return Err(Unreadable(format!("unknown ladder `{name}`"))),
+    let waits = match (listed(name), ladders::named(name)) {
+        (Some(waits), _) => waits,
+        (None, Some(ladder)) => ladder.waits_ms().iter().map(|wait| wait / 1_000).collect(),
+        (None, None) => return Err(Unreadable(format!("unknown ladder `{name}`"))),
     };
     Ok(Map::from_iter([
         ("total_s".to_owned(), json!(waits.iter().sum::<u64>())),
@@ -117,13 +117,13 @@ pub(super) fn ladder(fields: &Fields<'_>, _: &Profile) -> Outcome {
     ]))
 }
 
-/// Whether the list of schemes says that a provider sends once and never again.
-fn never_retries(provider: &str) -> bool {
-    let rows: Vec<Value> = serde_json::from_str(SCHEMES).unwrap_or_default();
-    rows.iter().any(|row| {
-        row["provider"] == provider
-            && row["retry_delays_seconds"].as_array().is_some_and(Vec::is_empty)
-    })
+/// The waits that the list of schemes prints for a provider, written as there. Where a provider goes
+/// on with the last wait for a time, the list prints it once; the built-in ladder has its repeats.
+fn listed(provider: &str) -> Option<Vec<u64>> {
+    let rows: Vec<Value> = serde_json::from_str(SCHEMES).ok()?;
+    let mut of_provider = rows.iter().filter(|row| row["provider"] == provider);
+    let waits = of_provider.find_map(|row| row["retry_delays_seconds"].as_array())?;
+    waits.iter().map(Value::as_u64).collect()
 }
 
 const SCHEMES: &str = include_str!("../../../vectors/schemes.json");
