@@ -23,6 +23,7 @@ mod embedded;
 pub mod explain;
 mod facts;
 mod fields;
+pub mod handshake;
 mod key;
 mod message;
 mod refusal;
