@@ -40,3 +40,17 @@ pub const MINUTE: u64 = 60 * SECOND;
 pub const HOUR: u64 = 60 * MINUTE;
 /// One day in milliseconds.
 pub const DAY: u64 = 24 * HOUR;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nonsensical_clock_moves_a_deadline_and_panics_nowhere() {
+        assert_eq!((Millis(5) + 2, Millis(5) - 2), (Millis(7), Millis(3)));
+        assert_eq!(Millis(u64::MAX) + 1, Millis(u64::MAX));
+        assert_eq!(Millis(1) - 2, Millis(0));
+        assert_eq!((Millis(7).since(Millis(5)), Millis(5).since(Millis(7))), (2, 0));
+        assert_eq!((MINUTE, HOUR, DAY), (60_000, 3_600_000, 86_400_000));
+    }
+}

@@ -191,7 +191,7 @@ impl Job {
         let Some(fetched) = fetched.filter(|f| ground.covers(*f, &proposal)) else {
             return Some(defer(receipt, ground, &proposal, now, policy));
         };
-        if !ground.is_behind(fetched) {
+        if !ground.is_news(fetched) {
             return Some(end(receipt, ground, &proposal, End::Overtaken));
         }
         let writes = vec![

@@ -135,7 +135,8 @@ fn an_absurd_rate_overflows_nothing() {
 
 /// The same cases in each run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for others.
 fn config() -> Config {
-    let mut config = Config { failure_persistence: None, ..Config::default() };
+    let mut config =
+        Config { failure_persistence: None, max_shrink_iters: 256, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(14);
     }

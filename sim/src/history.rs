@@ -116,7 +116,8 @@ pub enum Fact {
 
     // The sender's attempts.
     /// A claim committed. `attempt` counts over all cycles, `rung` within this one; `fence` is new
-    /// with every claim; `wait_ms` is what the row says of its next wake.
+    /// with every claim; `wait_ms` is how long the row waits should nobody settle it, counted from when
+    /// its transaction read the time.
     Claimed {
         delivery: DeliveryNo,
         endpoint: EndpointNo,
@@ -301,7 +302,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum DeliveryStand {
-    /// Its next attempt waits this long.
+    /// Its next attempt waits this long, counted from when the decision read the time.
     Waiting { wait_ms: u64 },
     /// A worker holds a claim on it.
     Claimed,

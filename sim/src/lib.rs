@@ -2,8 +2,8 @@
 
 /// `Clone` field by field, so that `clone_from` reuses the buffers.
 macro_rules! clone_reusing {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
-        impl Clone for $type {
+    ($type:ident $(<$life:lifetime>)? { $($field:ident),+ $(,)? }) => {
+        impl $(<$life>)? Clone for $type $(<$life>)? {
             fn clone(&self) -> Self {
                 Self { $($field: self.$field.clone()),+ }
             }
@@ -15,7 +15,9 @@ macro_rules! clone_reusing {
     };
 }
 
+pub mod check;
 pub mod dice;
+pub mod explore;
 pub mod handler;
 pub mod history;
 pub mod models;
@@ -29,3 +31,5 @@ pub mod swarm;
 pub mod trace;
 pub mod walk;
 pub mod world;
+
+pub use check::check;

@@ -48,6 +48,7 @@ impl Promise {
         Self::ALL.into_iter().find(|promise| promise.id().eq_ignore_ascii_case(id))
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table, one line a promise")]
     fn text(self) -> (&'static str, &'static str) {
         use Promise::*;
         match self {

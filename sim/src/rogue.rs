@@ -10,12 +10,12 @@ use hookproof_core::{
     model::{Kind, Operation, Order, Transition},
     outbox::{self, Delivery, Ended, Ticket},
     plan::{Put, Write},
-    profile::{OnGone, Profile},
+    profile::{InboxPolicy, OnGone, Profile},
     work::{Fault, Job},
 };
 
 use crate::{
-    history::{Body, DeliveryId, Outcome},
+    history::{DeliveryId, Outcome},
     promise::Promise,
     setup::{Form, Setup},
     world::{
@@ -270,7 +270,7 @@ impl Rogue {
     pub fn unguards(self, write: &Write) -> bool {
         let inserts_receipt = matches!(write, Write::Receipt(put) if put.was.is_none());
         match self {
-            Self::CheckThenInsert => inserts_receipt,
+            Self::CheckThenInsert | Self::NullInKey | Self::LastBytesWin => inserts_receipt,
             Self::BooksWithoutLock => matches!(
                 write,
                 Write::Operation(_) | Write::Entity(_) | Write::Receipt(Put { was: Some(_), .. })
@@ -284,12 +284,12 @@ impl Rogue {
 
     /// Whether the store forgets a write.
     pub fn drops(self, write: &Write) -> bool {
-        match (self, write) {
+        matches!(
+            (self, write),
             (Self::NoWake, Write::Wake { .. })
-            | (Self::NoHandler, Write::Handle { .. })
-            | (Self::ReplayDeduplicated, Write::Audit(_)) => true,
-            _ => false,
-        }
+                | (Self::NoHandler, Write::Handle { .. })
+                | (Self::ReplayDeduplicated, Write::Audit(_))
+        )
     }
 
     /// The choices that a wrong sender runs instead of those that it declares.
@@ -298,6 +298,16 @@ impl Rogue {
         match self {
             Self::RefusalIsFinal => Some(Profile { on_gone: OnGone::Fail, ..wrong }),
             Self::ObeysAnyRetryAfter => Some(Profile { retry_after_max_ms: u64::MAX / 4, ..wrong }),
+            _ => None,
+        }
+    }
+
+    /// The choices that a wrong receiver runs instead of those that it declares.
+    pub fn misconfigures_inbox(self, declared: &InboxPolicy) -> Option<InboxPolicy> {
+        let keep = |ms| Some(InboxPolicy { retention_ms: Some(ms), ..declared.clone() });
+        match self {
+            Self::ForgetsKeysEarly => keep(60_000),
+            Self::PurgesDeferred => keep(0),
             _ => None,
         }
     }
@@ -330,6 +340,7 @@ impl Rogue {
             Self::OperationByDelivery | Self::OperationByEventType | Self::NoOccurrence => {
                 self.misbook(&mut wrong);
             }
+            Self::LedgerByArrival => forget_late(&mut wrong),
             Self::NoAlert => wrong.retain(|write| !matches!(write, Write::Alert { .. })),
             Self::AppliesInArrivalOrder | Self::LastWriteWins | Self::RefetchOverwrites => {
                 self.overwrite(&mut wrong, db, ctx);
@@ -419,7 +430,6 @@ impl Rogue {
             (Self::RetriesForEver, Stand::InReview(Reason::Failing)) => {
                 Receipt { stand: Stand::Retrying { wake: now + 60_000 }, strikes: 1, ..row }
             }
-            (Self::LedgerByArrival, Stand::Done(End::Applied)) => row,
             (Self::ReplayDeduplicated, Stand::Queued { .. }) => match was {
                 Some(was) if was.wake().is_none() => Receipt { rev: row.rev, ..was },
                 _ => row,
@@ -476,22 +486,21 @@ impl Rogue {
         let early = matches!(put.row.stand, inbox::Stand::Deferred { .. });
         let late = matches!(put.row.stand, inbox::Stand::Done(inbox::End::Overtaken));
         let hits = match self {
-            Self::AppliesInArrivalOrder => {
-                early && put.row.fence > 0 && model.order() == Order::Graph
-            }
+            Self::AppliesInArrivalOrder => early && model.order() != Order::Instant,
             Self::LastWriteWins => {
                 late && model.order() != Order::Graph && model.kind() == Kind::Latest
             }
             Self::RefetchOverwrites => late && model.order() == Order::Instant,
             _ => false,
         };
-        let claimed = db.receipt(put.row.id).is_some_and(|was| was.fence == put.row.fence);
-        if !hits || !claimed {
+        let worked = writes.len() > 1;
+        if !hits || !worked {
             return;
         }
         let stand = inbox::Stand::Done(inbox::End::Applied);
-        writes[at] = Write::Receipt(Put { row: Receipt { stand, ..put.row }, ..put });
-        writes.retain(|write| !matches!(write, Write::HoldEntity { .. }));
+        writes[at] =
+            Write::Receipt(Put { row: Receipt { stand, applied: true, ..put.row }, ..put });
+        writes.retain(|write| !matches!(write, Write::HoldEntity { .. } | Write::Entity(_)));
         let row = hookproof_core::model::Entity {
             rev: entity.rev + 1,
             state: rule.to,
@@ -599,11 +608,9 @@ impl Rogue {
 
     /// The receipt as a wrong purge sees it.
     pub fn ages(self, row: Receipt) -> Receipt {
-        let old = Receipt { received: Millis(0), ..row };
         match (self, row.stand) {
-            (Self::ForgetsKeysEarly, _) => old,
             (Self::PurgesDeferred, inbox::Stand::Deferred { .. }) => {
-                Receipt { stand: inbox::Stand::Ignored, ..old }
+                Receipt { stand: inbox::Stand::Ignored, ..row }
             }
             _ => row,
         }
@@ -614,11 +621,12 @@ impl Rogue {
         self == Self::FailureBlocksQueue
     }
 
-    /// The digest of what a wrong receiver keeps: nothing can tell the copies apart.
-    pub fn keeps(self, digest: Digest, body: Body) -> Digest {
+    /// The receipt that a wrong receiver finds for a request.
+    pub fn finds(self, found: Option<Receipt>, digest: Digest) -> Option<Receipt> {
         match self {
-            Self::LastBytesWin => Digest(u128::from(body.0)),
-            _ => digest,
+            Self::NullInKey => None,
+            Self::LastBytesWin => found.filter(|receipt| receipt.digest == digest),
+            _ => found,
         }
     }
 }
@@ -649,6 +657,26 @@ fn retry_for_all(writes: &mut Vec<Write>, db: &Db) {
         };
         Write::Delivery(Put { was: Some(other.rev), row })
     }));
+}
+
+/// An entry that comes late to its ledger is taken for overtaken.
+fn forget_late(writes: &mut Vec<Write>) {
+    let late = matches!(writes[..], [Write::HoldEntity { .. }, Write::Operation(_), ..]);
+    if !late {
+        return;
+    }
+    writes.retain(|write| {
+        !matches!(
+            write,
+            Write::Operation(_) | Write::Delivery(_) | Write::Handle { .. } | Write::Wake { .. }
+        )
+    });
+    for write in writes {
+        if let Write::Receipt(put) = write {
+            put.row.stand = inbox::Stand::Done(inbox::End::Overtaken);
+            put.row.applied = false;
+        }
+    }
 }
 
 /// The delivery failed, so its endpoint is disabled.

@@ -133,11 +133,12 @@ impl Draw<'_> {
     /// Events of each entity in the order in which they happened, all entities interleaved.
     fn events(&mut self, model_of: &[u8], pace: &Pace) -> Vec<Planned> {
         let mut events = Vec::new();
+        let gap_ms = if self.on(Family::OutOfOrder) { CLOSE_MS } else { pace.gap_ms };
         for (entity, &model) in (0..).zip(model_of) {
             let story = self.cast.story(model, |stories| self.below(stories));
             let mut at = Millis(SECOND + self.below(pace.gap_ms));
             for (n, &kind) in (1..).zip(story) {
-                at = at + self.below(pace.gap_ms);
+                at = at + self.below(gap_ms);
                 events.push(self.planned(at, entity, kind, n));
             }
         }
@@ -205,7 +206,7 @@ impl Draw<'_> {
     }
 
     fn outages(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
-        let pairs: [(Family, fn(Side) -> [Deed; 2]); 3] = [
+        let pairs: [(Family, Outage); 3] = [
             (Family::DatabaseDown, |side| {
                 [Deed::Database { side, up: false }, Deed::Database { side, up: true }]
             }),
@@ -221,7 +222,7 @@ impl Draw<'_> {
                 let side = if self.one_in(2) { Side::Sender } else { Side::Receiver };
                 let from = self.during(setup);
                 let [start, end] = pair(side);
-                let lasts = 1 + self.below(self.short(setup).min(5 * MINUTE));
+                let lasts = 1 + self.below(short(setup).min(5 * MINUTE));
                 deeds.extend([(from, start), (from + lasts, end)]);
             }
         }
@@ -245,13 +246,8 @@ impl Draw<'_> {
         let from = self.during(setup);
         let [requests, responses] = legs;
         deeds.push((from, Deed::Cut { requests, responses }));
-        let lasts = 1 + self.below(self.short(setup));
+        let lasts = 1 + self.below(short(setup));
         deeds.push((from + lasts, Deed::Cut { requests: false, responses: false }));
-    }
-
-    /// The longest that an outage in between lasts.
-    fn short(&self, setup: &Setup) -> u64 {
-        setup.quiet.0 / 6 + 1
     }
 
     fn machines(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
@@ -322,7 +318,14 @@ impl Draw<'_> {
                 deeds.push((self.any_time(setup), Deed::Purge));
             }
             let keep = setup.terms.inbox.retention_ms.unwrap_or(0);
-            deeds.push((setup.quiet + keep, Deed::Purge));
+            let last = setup.quiet + keep;
+            deeds.push((last, Deed::Purge));
+            if self.on(Family::OperatorReplay) {
+                for receipt in 0..setup.deliveries() {
+                    let at = last + self.below(setup.lags.disk_ms);
+                    deeds.push((at, Deed::Replay { receipt, allowed: true }));
+                }
+            }
         }
     }
 
@@ -334,7 +337,7 @@ impl Draw<'_> {
     fn endpoint_life(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
         let endpoint = self.below(u64::from(setup.endpoints)) as u32;
         let at = self.during(setup);
-        let lasts = 1 + self.below(self.short(setup));
+        let lasts = 1 + self.below(short(setup));
         let soon = 1 + self.below(40);
         let back = Deed::Endpoint { endpoint, life: Life::Active };
         match self.below(5) {
@@ -348,12 +351,23 @@ impl Draw<'_> {
                 deeds.push((at + lasts, back));
             }
             3 => {
-                deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
-                deeds.push((at + soon, back));
+                for event in &setup.events {
+                    let at = event.at + event.takes_ms + 20 + self.below(soon);
+                    deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
+                    deeds.push((at + 1 + self.below(soon), back));
+                }
             }
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
         }
     }
+}
+
+/// The start and the end of an outage of one side.
+type Outage = fn(Side) -> [Deed; 2];
+
+/// The longest that an outage in between lasts.
+fn short(setup: &Setup) -> u64 {
+    setup.quiet.0 / 6 + 1
 }
 
 struct Pace {
@@ -403,6 +417,8 @@ pub fn operation(entity: u32, transition: u16, occurrence: u64) -> Operation {
 
 /// Parts the swarm's draws from the run's dice.
 const SWARM: u64 = 0x5157_a9d3_0000_0000;
+/// How close events of one entity follow each other where they are to overtake each other.
+const CLOSE_MS: u64 = 300;
 /// How often processes look for due rows.
 const POLL_MS: u64 = SECOND;
 /// How far two clocks may be apart.

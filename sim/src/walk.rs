@@ -10,7 +10,7 @@ use hookproof_core::{
 use crate::{
     dice::{Dice, Site},
     handler::{Handle, OneEffect},
-    history::{Fact, Family, Line, Node, Side},
+    history::{Fact, Family, Line, Side},
     oracle::{Breach, Oracle},
     rogue::Rogue,
     setup::Setup,
@@ -50,7 +50,9 @@ pub fn walk_with(
     let dice = Dice::new(setup.seed);
     let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
     let profile = wrong.as_ref().unwrap_or(&setup.terms.profile);
-    let mut ctx = Ctx { setup, profile, rogue, dice, lines, handler };
+    let wrong_inbox = rogue.and_then(|rogue| rogue.misconfigures_inbox(&setup.terms.inbox));
+    let inbox = wrong_inbox.as_ref().unwrap_or(&setup.terms.inbox);
+    let mut ctx = Ctx { setup, profile, inbox, rogue, dice, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
     let mut walker =
@@ -172,7 +174,7 @@ impl Walker {
         if self.dies_before(&task, ctx) || self.stalls(&task, ctx) {
             return;
         }
-        let twist = self.twist(&task, ctx);
+        let twist = Self::twist(&task, ctx);
         self.world.step(task, twist, ctx);
     }
 
@@ -182,7 +184,7 @@ impl Walker {
             return false;
         }
         let family = crash_family(task.owner, ctx.setup);
-        let hit = ctx.dice.hits(self.site(DIES, task), ctx.setup.odds.of(family));
+        let hit = ctx.dice.hits(site(DIES, task), ctx.setup.odds.of(family));
         if hit {
             self.fault(task, family, ctx);
             self.world.crash(task.owner, ctx);
@@ -195,7 +197,7 @@ impl Walker {
         if task.owner == NOBODY || task.tries >= STALLED {
             return false;
         }
-        let site = self.site(STALLS, task);
+        let site = site(STALLS, task);
         let hit = ctx.dice.hits(site, ctx.setup.odds.of(Family::Stall));
         if hit {
             self.fault(task, Family::Stall, ctx);
@@ -207,7 +209,7 @@ impl Walker {
         hit
     }
 
-    fn twist(&self, task: &Task, ctx: &Ctx<'_>) -> Option<Twist> {
+    fn twist(task: &Task, ctx: &Ctx<'_>) -> Option<Twist> {
         (0..).zip(Twist::of(&task.step, ctx.setup)).find_map(|(n, &twist)| {
             // What was late once arrives the second time.
             let once = matches!(twist, Twist::Delay | Twist::Hang | Twist::Duplicate);
@@ -215,17 +217,12 @@ impl Walker {
                 return None;
             }
             let odds = ctx.setup.odds.of(twist.family_at(task, ctx.setup));
-            let site = self.site(TWISTS + n, task);
+            let site = site(TWISTS + n, task);
             ctx.dice.hits(site, odds).then(|| match twist {
                 Twist::Refuse(_) => Twist::Refuse(refusal(ctx.dice.roll(site))),
                 twist => twist,
             })
         })
-    }
-
-    fn site(&self, purpose: u8, task: &Task) -> Site {
-        let (step, a, b) = address(&task.step);
-        Site::new(purpose, a, b, u32::from(step) << 8 | u32::from(task.tries))
     }
 
     fn fault(&self, task: &Task, family: Family, ctx: &mut Ctx<'_>) {
@@ -335,19 +332,18 @@ impl Walker {
         }
         let now = self.world.db_now(Side::Receiver);
         let db = self.world.db(Side::Receiver);
-        let picked = match ctx.rogue {
-            Some(Rogue::PoisonBlocksQueue) => db.oldest_unfinished(now),
-            _ => {
-                let free = |id: &Id| {
-                    !self.skips(*id, ctx, |step| match step {
-                        Step::WorkClaim { row, .. }
-                        | Step::WorkCommit { row, .. }
-                        | Step::FailCommit { row, .. } => row.id == *id,
-                        _ => false,
-                    })
-                };
-                self.pick(process, db.due_receipts(now).map(|row| row.id).filter(free), ctx)
-            }
+        let free = |id: &Id| {
+            !self.skips(*id, ctx, |step| match step {
+                Step::WorkClaim { row, .. }
+                | Step::WorkCommit { row, .. }
+                | Step::FailCommit { row, .. } => row.id == *id,
+                _ => false,
+            })
+        };
+        let picked = if ctx.is(Rogue::PoisonBlocksQueue) {
+            db.oldest_unfinished(now)
+        } else {
+            self.pick(process, db.due_receipts(now).map(|row| row.id).filter(free), ctx)
         };
         let Some(id) = picked else { return false };
         let tries = self.tries(RECEIPT, id);
@@ -394,6 +390,12 @@ impl Walker {
         }
         picked
     }
+}
+
+/// Where the dice are asked what becomes of a task.
+fn site(purpose: u8, task: &Task) -> Site {
+    let (step, a, b) = address(&task.step);
+    Site::new(purpose, a, b, u32::from(step) << 8 | u32::from(task.tries))
 }
 
 /// The endpoints that take nothing now, as a set.

@@ -40,15 +40,10 @@ impl Ground<'_> {
         }
     }
 
-    /// Whether the entity is behind what was fetched. Two equal instants may differ in state: the
-    /// API's word counts.
-    pub(super) fn is_behind(&self, fetched: Fetched) -> bool {
-        let Entity { state, version, .. } = *self.entity;
-        match self.model.order() {
-            Order::Graph => fetched.state != state && self.model.leads(state, fetched.state),
-            Order::Instant => fetched.version >= version && fetched.state != state,
-            Order::Version | Order::Sequence => fetched.version > version,
-        }
+    /// Whether an answer that covers the event says more than what is there. It is never older: it
+    /// leads on from an early event, which lies ahead, or from one as new as the entity.
+    pub(super) fn is_news(&self, fetched: Fetched) -> bool {
+        fetched.state != self.entity.state || fetched.version > self.entity.version
     }
 
     pub(super) fn hold(&self) -> Write {

@@ -229,7 +229,8 @@ impl World {
 
 /// The same cases in each run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for others.
 fn config() -> Config {
-    let mut config = Config { failure_persistence: None, ..Config::default() };
+    let mut config =
+        Config { failure_persistence: None, max_shrink_iters: 256, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(7);
     }

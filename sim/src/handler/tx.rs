@@ -4,7 +4,7 @@
 //! the receipt, and is gone with it: by a rollback, a conflict, a crash, a restore.
 //!
 //! A write of the transaction may be refused (the event is poisoned), and then the transaction goes
-//! on, as in SQLite or behind a savepoint: a handler that passes over the error commits without the
+//! on, as in `SQLite` or behind a savepoint: a handler that passes over the error commits without the
 //! write. Once the connection is lost nothing commits any more.
 
 use std::collections::BTreeMap;

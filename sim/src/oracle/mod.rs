@@ -210,6 +210,11 @@ impl<'t> Oracle<'t> {
         core::mem::take(&mut self.danger)
     }
 
+    /// The terms that it judges by.
+    pub fn terms(&self) -> &'t Terms {
+        self.terms
+    }
+
     /// How often each promise was in danger so far.
     pub fn danger(&self) -> &Danger {
         &self.danger

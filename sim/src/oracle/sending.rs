@@ -15,6 +15,7 @@ mod attempts;
 mod clock;
 mod ends;
 mod ladder;
+mod packed;
 mod people;
 mod publishing;
 mod requests;
@@ -26,11 +27,7 @@ pub(super) mod tests;
 
 use hookproof_core::Millis;
 
-use super::{
-    Breach, Danger, Terms,
-    pack::{Names, not_before, number},
-    row,
-};
+use super::{Breach, Danger, Terms, row};
 use crate::{
     history::{DeliveryNo, Fact, Line, Node},
     promise::Promise,
@@ -38,7 +35,7 @@ use crate::{
 use clock::Clock;
 pub(super) use ends::Sent;
 pub(super) use rows::Row;
-use rows::{Claim, Delivery, Endpoint, Event, Packing, Zombie, bits};
+use rows::{Claim, Delivery, Endpoint, Event, Zombie};
 
 /// What is known of the sender.
 #[derive(Debug, Default)]
@@ -133,28 +130,30 @@ impl Sending {
             Fact::Released { delivery, fence } => self.released(line.at, delivery, fence),
             Fact::Requested { .. } => self.requested(terms, line, danger),
             Fact::Responded { .. } => self.responded(terms, line, danger),
-            Fact::Arrived { delivery, .. } => {
-                self.arrived(delivery);
-                Ok(())
-            }
-            Fact::Answered { delivery, attempt, status, .. } => {
-                self.answered(delivery, attempt, status);
-                Ok(())
-            }
             Fact::Settled { .. } => self.settled(terms, line),
             Fact::Closed { delivery, stand } => self.closed(terms, line, delivery, stand),
-            Fact::Fenced { .. } => {
-                danger.count(Promise::S5);
-                Ok(())
-            }
             Fact::Resent { delivery, answer, .. } => {
                 self.resent(terms, line.at, delivery, answer, danger)
             }
             Fact::Endpoint { endpoint, life } => self.endpoint(terms, line, endpoint, life, danger),
+            _ => {
+                self.note(terms, line, danger);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lines that break no promise of the sender by themselves.
+    fn note(&mut self, terms: &Terms, line: &Line, danger: &mut Danger) {
+        match line.fact {
+            Fact::Arrived { delivery, .. } => self.arrived(delivery),
+            Fact::Answered { delivery, attempt, status, .. } => {
+                self.answered(delivery, attempt, status);
+            }
+            Fact::Fenced { .. } => danger.count(Promise::S5),
             Fact::DeliveryStands { delivery, .. } => {
                 self.stood = true;
                 self.delivery(delivery).stood = true;
-                Ok(())
             }
             Fact::Crashed
             | Fact::PowerLost { .. }
@@ -165,11 +164,8 @@ impl Sending {
             | Fact::RolledBackByDatabase
             | Fact::CommitUnknown
             | Fact::ClockJumped { .. }
-            | Fact::Fault { .. } => {
-                self.unrest(terms, line, danger);
-                Ok(())
-            }
-            _ => Ok(()),
+            | Fact::Fault { .. } => self.unrest(terms, line, danger),
+            _ => {}
         }
     }
 
@@ -184,51 +180,17 @@ impl Sending {
         promise != Promise::S8 || terms.timely
     }
 
-    /// Appends what later verdicts depend on.
-    pub(super) fn pack(&self, terms: &Terms, now: Millis, names: Names<'_>, key: &mut Vec<u8>) {
-        let Self { events, deliveries, endpoints, zombies, owed: _, may: _, clock, .. } = self;
-        let Self { relays, silent, fan_outs, stand_ins, stalls, refuses, .. } = *self;
-        let Self { open: _, flights: _, .. } = self;
-        let (timely, lag_ms) = (terms.timely, lag_ms(terms));
-        let with = Packing { now, names, timely, lag_ms, stand_ins, stalls, clock, fan_outs };
-        for rows in [events.len(), deliveries.len(), endpoints.len()] {
-            number(key, rows as u64);
-        }
-        for event in events {
-            event.pack(&with, key);
-        }
-        for (no, delivery) in deliveries.iter().enumerate() {
-            delivery.pack(&with, no, endpoints, key);
-        }
-        for endpoint in endpoints {
-            endpoint.pack(&with, key);
-        }
-        for zombie in zombies.iter().filter(|zombie| zombie.matters(now)) {
-            zombie.pack(&with, key);
-        }
-        number(key, 0);
-        key.push(bits([refuses, self.stood]));
-        number(key, self.ingresses_down);
-        if timely {
-            number(key, self.set_back_ms);
-            not_before(key, now, self.stalled_until);
-            number(key, relays);
-            number(key, silent);
-            clock.pack(key);
-        }
-    }
-
     fn delivery(&mut self, delivery: DeliveryNo) -> &mut Delivery {
         row(&mut self.deliveries, delivery.index())
     }
 
-    /// The claim with this number: held, taken over, or the last one that is over.
-    fn claim(&mut self, delivery: DeliveryNo, fence: u32) -> Option<&mut Claim> {
+    /// The claim with this number: held, taken over and still of account, or the last one that is over.
+    fn claim(&mut self, delivery: DeliveryNo, fence: u32, now: Millis) -> Option<&mut Claim> {
         let current = &mut self.deliveries.get_mut(delivery.index())?.claim;
         if current.is(fence) {
             return Some(current);
         }
-        let mut zombies = self.zombies.iter_mut();
+        let mut zombies = self.zombies.iter_mut().filter(|zombie| zombie.matters(now));
         let found = zombies.find(|z| z.delivery == delivery.0 && z.claim.is(fence));
         let last = (current.fence == Some(fence)).then_some(current);
         found.map(|zombie| &mut zombie.claim).or(last)
@@ -274,7 +236,7 @@ impl Sending {
 /// The longest that a delivery which is due may wait for its start, if nothing holds it (S8): one
 /// look for due rows, and one lease.
 fn patience_ms(terms: &Terms) -> u64 {
-    terms.poll_ms + terms.profile.lease_ms()
+    terms.poll_ms.saturating_add(terms.profile.lease_ms())
 }
 
 /// How long before its line a decision can have been made where lateness counts: a transaction reads

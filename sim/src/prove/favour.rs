@@ -1,12 +1,13 @@
 //! Which faults bring a rogue to light. Not one that it needs: a hunt only draws them more often.
 
-use crate::{history::Family, rogue::Rogue};
+#[expect(clippy::enum_glob_use, reason = "a table of families alone")]
+use crate::history::Family::{self, *};
+use crate::rogue::Rogue;
 
 /// The families of faults that the hunt for a rogue favours; with none it draws runs like any other.
 #[rustfmt::skip]
-#[expect(clippy::enum_glob_use, clippy::match_same_arms, reason = "a table, in the order of the rogues")]
+#[expect(clippy::match_same_arms, reason = "a table, in the order of the rogues")]
 pub fn favours(rogue: Rogue) -> &'static [Family] {
-    use Family::*;
     match rogue {
         // The sender.
         Rogue::SendsWithoutOutbox | Rogue::SendsThenCommits | Rogue::MarksSentBeforeSending

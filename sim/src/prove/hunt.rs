@@ -1,12 +1,13 @@
 //! Hunting rogues: a rogue is caught by a history that breaks a promise which it is known to break,
 //! where the correct code breaks none.
 
-use std::ops::ControlFlow;
+use std::{collections::BTreeSet, ops::ControlFlow};
 
 use super::{Found, Watch, favours, share::share, walks::found};
 use crate::{
     history::Line,
-    oracle::{Breach, Oracle},
+    oracle::{Breach, Broken, Oracle},
+    promise::Promise,
     rogue::Rogue,
     swarm::draw_for,
     walk::walk,
@@ -30,6 +31,8 @@ pub struct Hunt {
     pub tries: u64,
     /// The shortest history that catches it.
     pub catch: Option<Catch>,
+    /// Every promise that caught it in one of the histories, in the order of the contract.
+    pub by: BTreeSet<Promise>,
     /// Whether time was up before the hunt had ended.
     pub cut: bool,
     /// A history which the correct code breaks a promise in as well.
@@ -65,7 +68,8 @@ pub fn hunt_all(rogues: &[Rogue], effort: Effort, jobs: usize, watch: &dyn Watch
 
 /// Hunts a rogue by seeds, until it is caught and a while longer for a shorter history.
 pub fn hunt(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
-    let mut hunt = Hunt { rogue, tries: 0, catch: None, cut: false, honest: None };
+    let mut hunt =
+        Hunt { rogue, tries: 0, catch: None, by: BTreeSet::new(), cut: false, honest: None };
     let mut last = effort.tries;
     let mut seed = 0;
     while seed < last {
@@ -94,17 +98,11 @@ impl Hunt {
         let mut lines = Vec::new();
         let mut oracle = Oracle::new(&setup.terms);
         walk(&setup, Some(rogue), &mut oracle, &mut lines);
-        let report = oracle.report();
-        let broken = report.broken.iter().filter(|broken| {
-            let steps = broken.line + 1;
-            rogue.breaks().contains(&broken.breach.promise)
-                && self.catch.as_ref().is_none_or(|catch| steps < catch.lines.len())
-        });
-        // The promise that the rogue is made for comes first in its list.
-        let of_its_own = |promise| rogue.breaks().iter().position(|broken| *broken == promise);
-        let Some(broken) = broken.min_by_key(|broken| of_its_own(broken.breach.promise)) else {
+        let mut broken = oracle.report().broken;
+        broken.retain(|broken| rogue.breaks().contains(&broken.breach.promise));
+        if !self.tells_more(&broken) {
             return;
-        };
+        }
         oracle.reset();
         let mut honest = Vec::new();
         walk(&setup, None, &mut oracle, &mut honest);
@@ -112,15 +110,33 @@ impl Hunt {
             self.honest.get_or_insert(found);
             return;
         }
-        lines.truncate(broken.line + 1);
-        self.catch = Some(Catch { seed, breach: broken.breach.clone(), lines });
+        self.by.extend(broken.iter().map(|broken| broken.breach.promise));
+        // The promise that the rogue is made for comes first in its list.
+        let place = |promise| rogue.breaks().iter().position(|breaks| *breaks == promise);
+        let Some(Broken { line, breach }) =
+            broken.into_iter().min_by_key(|broken| place(broken.breach.promise))
+        else {
+            return;
+        };
+        if self.catch.as_ref().is_none_or(|catch| line + 1 < catch.lines.len()) {
+            lines.truncate(line + 1);
+            self.catch = Some(Catch { seed, breach, lines });
+        }
+    }
+
+    /// Whether these breaches show a promise that has not caught the rogue yet, or a shorter history.
+    fn tells_more(&self, broken: &[Broken]) -> bool {
+        broken.iter().any(|broken| {
+            let shortest = self.catch.as_ref().map_or(usize::MAX, |catch| catch.lines.len());
+            broken.line + 1 < shortest || !self.by.contains(&broken.breach.promise)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{promise::Promise, prove::Unwatched, rogue::CANARY};
+    use crate::{prove::Unwatched, rogue::CANARY};
 
     #[test]
     fn the_canary_is_caught_by_the_promise_that_it_breaks() {

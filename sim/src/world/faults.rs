@@ -26,7 +26,6 @@ impl Twist {
     /// What can go wrong with a step, each named once.
     pub fn of(step: &Step, setup: &crate::setup::Setup) -> &'static [Self] {
         match step {
-            Step::PublishCommit { .. } => &[Self::CommitFails, Self::AnswerLost],
             Step::FanOut { .. } | Step::ReceiveCommit { .. } | Step::FetchCommit { .. } => &COMMITS,
             Step::Claim { .. }
             | Step::SettleCommit { .. }
@@ -43,7 +42,9 @@ impl Twist {
                 Self::HandlerFails,
                 Self::HandlerInfrastructure,
             ],
-            Step::Sweep { .. } => &[Self::CommitFails, Self::AnswerLost],
+            Step::PublishCommit { .. } | Step::Sweep { .. } => {
+                &[Self::CommitFails, Self::AnswerLost]
+            }
             Step::Request(parcel) if is_call(parcel.from, setup) => &CALLS,
             Step::Request(_) => &REQUESTS,
             Step::Response(_) => &[Self::Drop, Self::Reset],

@@ -38,7 +38,7 @@ impl World {
             Deed::Upgrade { process } => self.upgrade(process, ctx),
             Deed::PowerLoss { side } => self.power_loss(side, ctx),
             Deed::Database { side, up } => {
-                self.turn_database(side, ctx, |world| world.db_mut(side).up = up)
+                self.turn_database(side, ctx, |world| world.db_mut(side).up = up);
             }
             Deed::Writable { side, writable } => {
                 self.turn_database(side, ctx, |world| world.db_mut(side).writable = writable);
@@ -213,7 +213,7 @@ impl World {
             source_authorised: true,
             secret_unrevoked: true,
         };
-        let answer = match row.replay(&warrant, now, &ctx.setup.terms.inbox) {
+        let answer = match row.replay(&warrant, now, ctx.inbox) {
             Ok(plan) => {
                 let done =
                     self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
@@ -275,7 +275,7 @@ impl World {
                 continue;
             };
             let row = ctx.rogue.map_or(row, |rogue| rogue.ages(row));
-            if row.purge(now, &ctx.setup.terms.inbox).is_some() {
+            if row.purge(now, ctx.inbox).is_some() {
                 let step = Step::PurgeCommit { row, now };
                 self.then(super::NOBODY, ctx.setup.lags.disk_ms, step, ctx);
             }
@@ -283,7 +283,7 @@ impl World {
     }
 
     pub(super) fn purge_commit(&mut self, row: &Receipt, now: Millis, ctx: &mut Ctx<'_>) {
-        let Some(plan) = row.purge(now, &ctx.setup.terms.inbox) else { return };
+        let Some(plan) = row.purge(now, ctx.inbox) else { return };
         let fact = Fact::Purged { receipt: ReceiptNo(row.id.0 as u32) };
         let _ = self
             .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);

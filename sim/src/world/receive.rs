@@ -19,12 +19,12 @@ use crate::{
 };
 
 impl World {
-    pub(super) fn receive_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+    pub(super) fn receive_step(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
         match task.step {
             Step::Request(parcel) => self.request(parcel, twist, ctx),
             Step::Receive { parcel } => self.receive(task.owner, parcel, task.tries, ctx),
             Step::ReceiveCommit { parcel, found, now } => {
-                self.receive_commit(&task, parcel, found.as_ref(), now, twist, ctx);
+                self.receive_commit(task, parcel, found.as_ref(), now, twist, ctx);
             }
             Step::Reply { parcel, status } => self.reply(task.owner, parcel, status, twist, ctx),
             _ => unreachable!("the other steps have their own rooms"),
@@ -158,6 +158,8 @@ impl World {
         }
         let now = self.db_now(Side::Receiver);
         let found = self.db(Side::Receiver).receipt(receipt_key(&parcel, ctx)).copied();
+        let digest = Digest(u128::from(parcel.body.0));
+        let found = ctx.rogue.map_or(found, |rogue| rogue.finds(found, digest));
         let step = Step::ReceiveCommit { parcel, found, now };
         self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
     }
@@ -193,7 +195,7 @@ impl World {
             digest: Digest(u128::from(parcel.body.0)),
             reading: read(&parcel, form, ctx),
         };
-        let plan = receive(found, &arrival, now, &ctx.setup.terms.inbox);
+        let plan = receive(found, &arrival, now, ctx.inbox);
         let node = self.node(owner, ctx);
         let (receipt, body) = (ReceiptNo(key.0 as u32), parcel.body);
         let received = Fact::Received {

@@ -6,8 +6,7 @@ use hookproof_core::{
     endpoint::{Endpoint, Lane},
     model::Order,
     outbox::{Attempt, Claim, Delivery, Ended, Event, Published, Request, Stand, publish},
-    plan::Uncommitted,
-    profile::Profile,
+    plan::{self, Uncommitted},
     work::Fetched,
 };
 
@@ -22,8 +21,8 @@ use crate::{
 };
 
 impl World {
-    pub(super) fn send_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
-        let Task { owner, tries, .. } = task;
+    pub(super) fn send_step(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let Task { owner, tries, .. } = *task;
         match task.step {
             Step::Publish { event, call } => self.publish(event, call, tries, ctx),
             Step::PublishCommit { event, call, found, now } => {
@@ -42,7 +41,7 @@ impl World {
             Step::Await { request } => self.ended(owner, request, Outcome::Unknown, ctx),
             Step::Settle { request, ended } => self.settle(owner, request, ended, tries, ctx),
             Step::SettleCommit { request, ended, row, endpoint, now } => {
-                self.settle_commit(&task, request, ended, &row, &endpoint, now, twist, ctx);
+                self.settle_commit(task, request, ended, &row, &endpoint, now, twist, ctx);
             }
             Step::Release { attempt } => self.release(owner, attempt, tries, ctx),
             Step::ReleaseCommit { attempt, row, now } => {
@@ -248,12 +247,12 @@ impl World {
             lane
         };
         let Some(plan) = row.claim(lane, now, roll, profile) else { return };
-        if ctx.is(Rogue::SendsBeforeClaim) && side == Side::Sender {
-            if let Ok(Claim::Send(attempt)) =
-                plan.clone().commit(|_| hookproof_core::plan::Outcome::Committed)
-            {
-                self.then(owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
-            }
+        // The only way past a seal is to lie about the transaction.
+        if ctx.is(Rogue::SendsBeforeClaim)
+            && side == Side::Sender
+            && let Ok(Claim::Send(attempt)) = plan.clone().commit(|_| plan::Outcome::Committed)
+        {
+            self.then(owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
         }
         let node = self.node(owner, ctx);
         let spoken = side == Side::Sender;

@@ -25,23 +25,23 @@ pub(super) struct Loaded {
 }
 
 impl World {
-    pub(super) fn work_step(&mut self, task: Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
-        let Task { owner, tries, .. } = task;
+    pub(super) fn work_step(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let Task { owner, tries, .. } = *task;
         match task.step {
             Step::WorkClaim { row, now } => self.work_claim(owner, &row, now, twist, ctx),
             Step::Work { job } => self.work(owner, job, tries, ctx),
             Step::WorkCommit { job, row, entity, booked, now } => {
                 let loaded = Loaded { row, entity, booked, now };
-                self.work_commit(&task, job, &loaded, twist, ctx);
+                self.work_commit(task, job, &loaded, twist, ctx);
             }
             Step::Fetch { job } => self.fetch(owner, job, tries, twist, ctx),
             Step::FetchCommit { job, row, entity, booked, now, fetched } => {
                 let loaded = Loaded { row, entity, booked, now };
-                self.fetch_commit(&task, job, &loaded, fetched, twist, ctx);
+                self.fetch_commit(task, job, &loaded, fetched, twist, ctx);
             }
             Step::Fail { job, fault } => self.fail(owner, job, fault, tries, ctx),
             Step::FailCommit { job, fault, row, now } => {
-                self.fail_commit(&task, job, fault, &row, now, twist, ctx);
+                self.fail_commit(task, job, fault, &row, now, twist, ctx);
             }
             Step::SendAlert { alert, side } => self.send_alert(owner, alert, side, twist, ctx),
             _ => unreachable!("the other steps have their own rooms"),
@@ -56,7 +56,7 @@ impl World {
         twist: Option<Twist>,
         ctx: &mut Ctx<'_>,
     ) {
-        let Some(plan) = row.claim(now, &ctx.setup.terms.inbox) else { return };
+        let Some(plan) = row.claim(now, ctx.inbox) else { return };
         let node = self.node(owner, ctx);
         let receipt = ReceiptNo(row.id.0 as u32);
         let claim = self.commit(Side::Receiver, node, plan, twist, ctx, |claim, db| match claim {
@@ -114,7 +114,7 @@ impl World {
         let owner = task.owner;
         let model = model_of(&loaded.entity, ctx);
         let ground = ground(loaded, model);
-        let Some(plan) = job.work(&loaded.row, &ground, loaded.now, &ctx.setup.terms.inbox) else {
+        let Some(plan) = job.work(&loaded.row, &ground, loaded.now, ctx.inbox) else {
             return;
         };
         if twist == Some(Twist::Die) && ctx.is(Rogue::MarkThenEffect) {
@@ -127,7 +127,9 @@ impl World {
         if ctx.handler.speaks() && runs_handler(&plan) {
             return self.work_by_own(&Work { task, job, loaded, twist }, plan, ctx);
         }
-        if runs_handler(&plan) && !self.run_handler(owner, job, twist, ctx) {
+        // Guards and writes come first: a handler runs only behind locks that it holds.
+        let locked = self.db(Side::Receiver).guards_hold(plan.writes(), ctx.rogue);
+        if locked && runs_handler(&plan) && !self.run_handler(owner, job, twist, ctx) {
             if twist == Some(Twist::Die) {
                 self.leaks(owner, job, &plan, ctx);
                 self.crash(owner, ctx);
@@ -149,7 +151,7 @@ impl World {
         let worked = self.conclude(owner, job, loaded, plan, twist, ctx);
         match worked {
             Ok(Worked::Refetch) => {
-                self.then(owner, ctx.setup.lags.net_ms, Step::Fetch { job }, ctx)
+                self.again(owner, ctx.setup.lags.net_ms, task.tries, Step::Fetch { job }, ctx);
             }
             Ok(_) => {}
             Err(failure) => self.not_worked(task, job, failure, ctx),
@@ -295,7 +297,7 @@ impl World {
             return;
         }
         let ground = ground(loaded, model_of(&loaded.entity, ctx));
-        let policy = &ctx.setup.terms.inbox;
+        let policy = ctx.inbox;
         let Some(plan) = job.fetched(&loaded.row, &ground, fetched, loaded.now, policy) else {
             return;
         };
@@ -329,7 +331,7 @@ impl World {
     ) {
         let owner = task.owner;
         let roll = ctx.dice.roll(Site::new(0x82, row.id.0 as u32, row.fence, 0));
-        let Some(plan) = job.fail(row, fault, now, roll, &ctx.setup.terms.inbox) else { return };
+        let Some(plan) = job.fail(row, fault, now, roll, ctx.inbox) else { return };
         let node = self.node(owner, ctx);
         let (receipt, fence) = (ReceiptNo(job.receipt().0 as u32), job.fence());
         let failed = self.commit(Side::Receiver, node, plan, twist, ctx, |failed, db| {
@@ -370,7 +372,7 @@ impl World {
     ) {
         let sent = self.db(side).alerts.get(alert as usize);
         let Some(&(about, false)) = sent.filter(|_| self.reachable(side)) else { return };
-        let about = self.about(about);
+        let about = Self::about(about);
         self.say(ctx, self.node(owner, ctx), Fact::AlertSent { about });
         // It was sent; marking it so may fail, and then it is sent again.
         if self.dies(owner, twist, ctx) {
@@ -401,11 +403,11 @@ fn runs_handler(plan: &Plan<Worked>) -> bool {
 fn verdict(worked: Worked, row: &Receipt, now: Millis) -> Option<Verdict> {
     Some(match (worked, row.stand) {
         (Worked::Refetch, _) => return None,
-        (Worked::Done(End::AlreadyBooked), Stand::Done(_)) => Verdict::AlreadyBooked,
-        (Worked::Done(End::Overtaken), Stand::Done(_)) => Verdict::Overtaken,
+        (Worked::Done(End::AlreadyBooked), Stand::Done(_))
+        | (_, Stand::Done(End::AlreadyBooked)) => Verdict::AlreadyBooked,
+        (Worked::Done(End::Overtaken), Stand::Done(_))
+        | (_, Stand::Done(End::Overtaken) | Stand::Ignored) => Verdict::Overtaken,
         (_, Stand::Done(End::Applied)) => Verdict::Applied,
-        (_, Stand::Done(End::AlreadyBooked)) => Verdict::AlreadyBooked,
-        (_, Stand::Done(End::Overtaken)) | (_, Stand::Ignored) => Verdict::Overtaken,
         (_, Stand::InReview(reason)) => Verdict::SetAside(reason.into()),
         (_, Stand::Queued { wake } | Stand::Deferred { wake } | Stand::Retrying { wake }) => {
             Verdict::Deferred { timer_ms: wake.since(now), cap_ms: row.cap.since(now) }

@@ -93,7 +93,9 @@ impl Sending {
         delivery.wake = Millis(0);
     }
 
-    /// The horizon of the cycle (S6), and the start of a delivery that is due (S8, S11).
+    /// The horizon of the cycle (S6), and the start of a delivery that is due (S8). One that starts
+    /// when it would have been due anyway, though a person asked for it at once, was not pulled
+    /// forward (S11).
     fn in_time(
         &self,
         terms: &Terms,
@@ -107,9 +109,10 @@ impl Sending {
         }
         let endpoint = &self.endpoints[delivery.endpoint as usize];
         let now = endpoint.clock.now(at);
-        let each_ms = patience_ms(terms) + terms.profile.interval_ms;
+        let each_ms = patience_ms(terms).saturating_add(terms.profile.interval_ms);
         let starts = |since: Due| u64::from(endpoint.starts - since.starts);
-        let allowed_ms = |since: Due| starts(since) * each_ms + self.set_back_ms;
+        let allowed_ms =
+            |since: Due| starts(since).saturating_mul(each_ms).saturating_add(self.set_back_ms);
         let began = delivery.began;
         let horizon = began.at + terms.profile.horizon_ms() + allowed_ms(began);
         hold!(
@@ -119,10 +122,11 @@ impl Sending {
             no.0,
             now.since(horizon)
         );
-        let due = delivery.due;
-        let late_ms = now.since(due.at + patience_ms(terms) + allowed_ms(due));
+        let late_ms = |due: Due| now.since(due.at + patience_ms(terms) + allowed_ms(due));
+        let waited = delivery.pulled && late_ms(delivery.former) == 0;
+        let late_ms = late_ms(delivery.due);
         hold!(
-            late_ms == 0 || !delivery.pulled,
+            late_ms == 0 || !waited,
             S11,
             "a person asked for delivery {} at once, and it starts {late_ms} ms too late",
             no.0
@@ -145,12 +149,14 @@ impl Sending {
             attempt,
             start_by: line.at + terms.profile.start_limit_ms,
             slot_until: line.at + terms.profile.lease_ms(),
+            astray: delivery.jumped,
             lease: after(terms.profile.lease_ms()),
             was: delivery.due,
             ..Claim::default()
         };
         (delivery.attempt, delivery.rung, delivery.stalls) = (attempt, rung, stalls);
         (delivery.adrift, delivery.pulled, delivery.jumped) = (false, false, false);
+        delivery.former = Due::default();
         delivery.wake = after(wait_ms);
         if terms.timely {
             self.time(no, line.at, rung, wait_ms);
@@ -349,6 +355,7 @@ impl Sending {
         delivery.rung = 0;
         delivery.pulled = false;
         (delivery.requests, delivery.lost) = (0, 0);
-        (delivery.due, delivery.began) = (Due::default(), Due::default());
+        (delivery.due, delivery.former) = (Due::default(), Due::default());
+        delivery.began = Due::default();
     }
 }

@@ -35,7 +35,7 @@ impl Clock {
     /// What it shows.
     pub(super) fn now(&self, at: Millis) -> Millis {
         let at = if self.held == 0 { at } else { self.since };
-        at - self.lost_ms
+        at + AHEAD_MS - self.lost_ms
     }
 
     /// Stops it for this reason.
@@ -54,13 +54,13 @@ impl Clock {
         }
         self.held &= !reason;
         if self.held == 0 {
-            self.lost_ms += at.since(self.since) + grace_ms;
+            self.grant(at.since(self.since).saturating_add(grace_ms));
         }
     }
 
     /// Sets it back once.
     pub(super) fn grant(&mut self, ms: u64) {
-        self.lost_ms += ms;
+        self.lost_ms = self.lost_ms.saturating_add(ms);
     }
 
     /// Appends what its future depends on. Instants on it are packed by [`Clock::pack_instant`].
@@ -76,6 +76,9 @@ impl Clock {
     }
 }
 
+/// How far it is ahead to begin with, so that it can lose more than has passed.
+const AHEAD_MS: u64 = 1 << 42;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,15 +87,15 @@ mod tests {
     fn it_stands_still_while_any_reason_is_left() {
         let mut clock = Clock::default();
         clock.start(RELAYS, Millis(50), 0);
-        assert_eq!(clock.now(Millis(90)), Millis(40));
+        assert_eq!(clock.now(Millis(90)), Millis(40) + AHEAD_MS);
         clock.stop(DATABASE, Millis(100));
         clock.stop(RELAYS, Millis(150));
         clock.start(DATABASE, Millis(300), 7);
-        assert_eq!(clock.now(Millis(350)), Millis(50));
+        assert_eq!(clock.now(Millis(350)), Millis(50) + AHEAD_MS);
         clock.start(RELAYS, Millis(400), 7);
-        assert_eq!(clock.now(Millis(500)), Millis(143));
+        assert_eq!(clock.now(Millis(500)), Millis(143) + AHEAD_MS);
         clock.start(RELAYS, Millis(600), 7);
         clock.grant(3);
-        assert_eq!(clock.now(Millis(600)), Millis(240));
+        assert_eq!(clock.now(Millis(600)), Millis(240) + AHEAD_MS);
     }
 }

@@ -64,8 +64,7 @@ fn was_fanned_out(no: usize, event: &Event) -> Result<(), Breach> {
 
 /// A delivery that was never attempted, and whose row is not there when others are, was never made.
 fn is_not_stuck(no: usize, delivery: &Delivery, others_stood: bool) -> Result<(), Breach> {
-    let swallowed = delivery.cycle > 1 && delivery.rung == 0;
-    hold!(!swallowed, S11, "delivery {no} was resent, and never attempted again");
+    hold!(!delivery.is_swallowed(), S11, "delivery {no} was resent, and never attempted again");
     let made = delivery.stood || !others_stood || delivery.attempt > 0;
     hold!(made, S12, "delivery {no} has no row, and its fan-out says that it has");
     breaks!(

@@ -4,6 +4,7 @@ use hookproof_core::{Millis, profile::OnGone};
 
 use super::{
     super::{Breach, Terms},
+    patience_ms,
     rows::{Delivery, Phase, Row},
 };
 use crate::history::DeliveryNo;
@@ -83,7 +84,7 @@ pub(super) fn claim_keeps_the_ladder(
         no.0
     );
     hold!(
-        wait_ms >= wait && wait_ms <= longest.max(lease_ms + terms.poll_ms),
+        wait_ms >= wait && wait_ms <= longest.max(patience_ms(terms)),
         S6,
         "the delivery {} of a dead worker would wait {wait_ms} ms instead of {wait}",
         no.0
@@ -120,7 +121,7 @@ pub(super) fn may_wait(
     );
     if claim.hurried {
         hold!(
-            wait_ms == 0,
+            wait_ms <= terms.poll_ms,
             S11,
             "a person asked for delivery {} at once, and it is to wait {wait_ms} ms",
             no.0
@@ -151,6 +152,15 @@ pub(super) fn may_fail(
         delivery.attempt,
         no.0
     );
+    let gone = phase == Phase::Gone && terms.profile.on_gone != OnGone::Climb;
+    hold!(
+        gone || delivery.rung == terms.profile.ladder.attempts(),
+        S6,
+        "delivery {} failed on rung {} of {}",
+        no.0,
+        delivery.rung,
+        terms.profile.ladder.attempts()
+    );
     hold!(
         !known || matches!(phase, Phase::Refused | Phase::Gone),
         S7,
@@ -158,18 +168,7 @@ pub(super) fn may_fail(
         delivery.attempt,
         no.0
     );
-    if phase == Phase::Gone && terms.profile.on_gone != OnGone::Climb {
-        return Ok(());
-    }
-    hold!(
-        delivery.rung == terms.profile.ladder.attempts(),
-        S6,
-        "delivery {} failed on rung {} of {}",
-        no.0,
-        delivery.rung,
-        terms.profile.ladder.attempts()
-    );
-    may_be_used_up(terms, delivery, no)
+    if gone { Ok(()) } else { may_be_used_up(terms, delivery, no) }
 }
 
 /// A used-up cycle made all its requests, but for the claims that died with their worker.

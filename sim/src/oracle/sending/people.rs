@@ -19,6 +19,7 @@ use crate::{
 };
 
 impl Sending {
+    /// The window is judged where lateness counts: elsewhere nobody can tell when a person asked.
     pub(super) fn resent(
         &mut self,
         terms: &Terms,
@@ -48,9 +49,9 @@ impl Sending {
                 let shut = self.is_shut(&delivery);
                 let last = delivery.rung == terms.profile.ladder.attempts();
                 let over = delivery.row == Row::Cancelled || (delivery.row.is_open() && last);
-                let refusable = shut || over || delivery.adrift;
+                let late = !terms.timely || at + lag_ms(terms) > delivery.window;
                 hold!(
-                    refusable || at + lag_ms(terms) > delivery.window,
+                    shut || over || late || delivery.adrift,
                     S11,
                     "the resend of delivery {} was refused without a reason",
                     no.0
@@ -67,7 +68,7 @@ impl Sending {
         (delivery.cycle, delivery.rung) = (cycle, 0);
         (delivery.requests, delivery.lost) = (0, 0);
         delivery.wake = at;
-        (delivery.pulled, delivery.jumped) = (true, false);
+        (delivery.pulled, delivery.jumped) = (false, false);
         delivery.stalls = stalls;
         self.due_in(no, at, 0);
     }
@@ -85,12 +86,13 @@ impl Sending {
             Row::Open | Row::Acknowledged | Row::Failed | Row::Cancelled | Row::Unborn => {}
         }
         delivery.wake = delivery.wake.min(at);
-        delivery.pulled = true;
-        let due = delivery.due;
+        let former = delivery.due;
         self.due_in(no, at, 0);
         let delivery = self.delivery(no);
-        if due.at < delivery.due.at {
-            delivery.due = due;
+        if former.at <= delivery.due.at {
+            delivery.due = former;
+        } else if !delivery.pulled {
+            (delivery.pulled, delivery.former) = (true, former);
         }
     }
 
@@ -145,8 +147,8 @@ impl Sending {
     fn was_lost(&self, terms: &Terms, at: Millis, no: EndpointNo) -> bool {
         let last = terms.profile.ladder.attempts();
         let held = |d: &Delivery| d.row == Row::Claimed && d.rung == last;
-        let lost = |d: &Delivery| d.adrift || (held(d) && d.wake <= at);
-        self.deliveries.iter().any(|delivery| delivery.endpoint == no.0 && lost(delivery))
+        let taken = |d: &Delivery| d.adrift || (held(d) && d.wake <= at);
+        self.deliveries.iter().any(|delivery| delivery.endpoint == no.0 && taken(delivery))
     }
 
     /// Which events are owed to it (S12). One that is paused is subscribed. One that is disabled or

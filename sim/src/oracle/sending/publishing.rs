@@ -3,7 +3,7 @@
 use super::{
     super::{Breach, Danger, Terms, row},
     Sending, patience_ms,
-    rows::{Claim, Due, Row},
+    rows::{Claim, Delivery, Due, Row},
 };
 use crate::{
     history::{DeliveryId, DeliveryNo, EndpointNo, EventNo, Fact, Line, Published},
@@ -179,7 +179,8 @@ impl Sending {
             event.got.count_ones()
         );
         let others = u64::from(fan_outs - event.fan_outs) + 1;
-        let late_ms = now.since(event.due + patience_ms(terms) * others + set_back_ms);
+        let late_ms =
+            now.since(event.due + patience_ms(terms).saturating_mul(others) + set_back_ms);
         hold!(
             !terms.timely || event.adrift || late_ms == 0,
             S8,
@@ -206,18 +207,28 @@ impl Sending {
         let mut next = event.last;
         while next != 0 {
             let delivery = &self.deliveries[next as usize - 1];
-            let told = matches!(delivery.row, Row::Acknowledged | Row::Cancelled);
-            hold!(
-                told || delivery.adrift,
-                S2,
-                "event {} is marked as processed, and delivery {} is not acknowledged",
-                no.0,
-                next - 1
-            );
+            is_told(no, next - 1, delivery)?;
             next = delivery.before;
         }
         Ok(())
     }
+}
+
+/// A sweep that counts a delivery as acknowledged which is not: its resend was swallowed, or there is
+/// no row of it, or the sweep is wrong.
+fn is_told(event: EventNo, no: u32, delivery: &Delivery) -> Result<(), Breach> {
+    let told = matches!(delivery.row, Row::Acknowledged | Row::Cancelled);
+    if told || delivery.adrift {
+        return Ok(());
+    }
+    hold!(!delivery.is_swallowed(), S11, "delivery {no} was resent, and is still as it was");
+    hold!(
+        delivery.attempt > 0,
+        S12,
+        "event {} is marked as processed, and delivery {no} was never attempted",
+        event.0
+    );
+    breaks!(S2, "event {} is marked as processed, and delivery {no} is not acknowledged", event.0)
 }
 
 /// An endpoint as a member of a set.

@@ -4,7 +4,7 @@ use hookproof_core::Millis;
 
 use super::{
     super::{Breach, Danger, Terms, row},
-    Sending,
+    Sending, relay_of,
     rows::{Claim, Delivery, Phase},
 };
 use crate::{
@@ -41,10 +41,10 @@ impl Sending {
             delivery.id
         );
         let held = delivery.claim.is(fence);
-        let Some(claim) = self.claim(no, fence) else {
+        let Some(claim) = self.claim(no, fence, line.at) else {
             breaks!(S5, "a request for delivery {} started without a claim", no.0)
         };
-        may_start(claim, no, line.at)?;
+        may_start(claim, no, line)?;
         hold!(
             claim.attempt == attempt,
             S6,
@@ -52,25 +52,27 @@ impl Sending {
             no.0,
             claim.attempt
         );
-        self.start(terms, line.at, (no, fence), held);
-        if held { self.is_gentle(terms, &delivery, no, line.at, danger) } else { Ok(()) }
+        let counts = held && !delivery.claim.astray;
+        self.start(terms, line.at, (no, fence), counts);
+        if counts { self.is_gentle(terms, &delivery, no, line.at, danger) } else { Ok(()) }
     }
 
-    /// A zombie that still may start takes no slot: its own was given to another (S14).
-    fn start(&mut self, terms: &Terms, at: Millis, (no, fence): (DeliveryNo, u32), held: bool) {
+    /// A zombie that still may start takes no slot: its own was given to another. Nor does a claim of
+    /// which the database may count the lease from another time (S14).
+    fn start(&mut self, terms: &Terms, at: Millis, (no, fence): (DeliveryNo, u32), counts: bool) {
         let (stand_ins, stalls) = (self.stand_ins, self.stalls);
-        let Some(claim) = self.claim(no, fence) else { return };
+        let Some(claim) = self.claim(no, fence, at) else { return };
         claim.phase = Phase::InFlight;
         claim.end_by = at + terms.profile.time_limit_ms;
         claim.slot_until = claim.slot_until.min(claim.end_by);
-        claim.counted = held;
+        claim.counted = counts;
         (claim.stand_ins, claim.stalls) = (stand_ins, stalls);
         let delivery = &mut self.deliveries[no.index()];
         delivery.requests += 1;
         let endpoint = &mut self.endpoints[delivery.endpoint as usize];
         endpoint.starts += 1;
-        endpoint.in_flight += u16::from(held);
-        self.flights += u32::from(held);
+        endpoint.in_flight += u16::from(counts);
+        self.flights += u32::from(counts);
     }
 
     /// Slots and rate of the endpoint, the request that just started included. The rate is kept when
@@ -106,7 +108,7 @@ impl Sending {
         if endpoint.next > at {
             danger.count(Promise::S14);
         }
-        let burst_ms = interval_ms * u64::from(terms.profile.burst.saturating_sub(1));
+        let burst_ms = interval_ms.saturating_mul(u64::from(terms.profile.burst.saturating_sub(1)));
         let early_ms = endpoint.next.since(at + burst_ms + terms.profile.start_limit_ms);
         hold!(
             early_ms == 0,
@@ -144,15 +146,20 @@ impl Sending {
             return Ok(());
         };
         let (stand_ins, stalls) = (self.stand_ins, self.stalls);
-        let Some(claim) = self.claim(no, fence).map(|claim| *claim) else { return Ok(()) };
+        let claim = self.claim(no, fence, line.at).map(|claim| *claim);
+        let Some(claim) = claim.filter(|claim| !claim.dead) else { return Ok(()) };
         self.endanger(terms, outcome, danger);
         match claim.phase {
-            Phase::Idle => hold!(
-                outcome == Outcome::Unknown,
-                S7,
-                "the outcome of delivery {} is known, and nothing was sent",
-                no.0
-            ),
+            Phase::Idle => {
+                hold!(
+                    outcome == Outcome::Unknown,
+                    S7,
+                    "the outcome of delivery {} is known, and nothing was sent",
+                    no.0
+                );
+                // A dial that failed is an attempt: its deadline covers the connection.
+                self.deliveries[no.index()].requests += 1;
+            }
             Phase::InFlight => {
                 ended_in_time(terms, &claim, no, line.at, outcome, claim.stalls != stalls)?;
                 self.was_said(&claim, no, outcome, claim.stand_ins != stand_ins)?;
@@ -219,7 +226,7 @@ impl Sending {
             self.may_disable(terms, no, outcome);
         }
         let rung = usize::from(self.deliveries[no.index()].rung);
-        let Some(claim) = self.claim(no, fence) else { return };
+        let Some(claim) = self.claim(no, fence, at) else { return };
         let wait = terms.profile.ladder.waits_ms().get(rung.wrapping_sub(1));
         claim.next = at + wait.copied().unwrap_or(0);
         (claim.phase, claim.retry_after_ms) = match outcome {
@@ -252,7 +259,9 @@ impl Sending {
 
     pub(super) fn answered(&mut self, no: DeliveryNo, attempt: u32, status: u16) {
         self.arrived(no);
-        let of = |claim: &Claim| claim.attempt == attempt && claim.phase == Phase::InFlight;
+        let of = |claim: &Claim| {
+            claim.attempt == attempt && claim.phase == Phase::InFlight && !claim.dead
+        };
         let zombies = self.zombies.iter_mut().filter(|zombie| zombie.delivery == no.0);
         let zombies = zombies.map(|zombie| &mut zombie.claim);
         let current = &mut self.deliveries[no.index()].claim;
@@ -265,7 +274,13 @@ impl Sending {
     }
 }
 
-fn may_start(claim: &Claim, no: DeliveryNo, at: Millis) -> Result<(), Breach> {
+fn may_start(claim: &Claim, no: DeliveryNo, line: &Line) -> Result<(), Breach> {
+    hold!(
+        claim.phase == Phase::Over || (claim.relay == relay_of(line.by) && !claim.dead),
+        S5,
+        "a request for delivery {} was started by a worker that does not hold its claim",
+        no.0
+    );
     match claim.phase {
         Phase::Idle => {}
         Phase::Over => breaks!(S5, "a request for delivery {} started after its claim", no.0),
@@ -274,11 +289,11 @@ fn may_start(claim: &Claim, no: DeliveryNo, at: Millis) -> Result<(), Breach> {
         }
     }
     hold!(
-        at <= claim.start_by,
+        line.at <= claim.start_by,
         S5,
         "a request for delivery {} started {} ms after its claim's start limit",
         no.0,
-        at.since(claim.start_by)
+        line.at.since(claim.start_by)
     );
     Ok(())
 }

@@ -2,10 +2,7 @@
 
 use hookproof_core::Millis;
 
-use super::{
-    super::pack::{at_latest, not_before, number},
-    clock::Clock,
-};
+use super::clock::Clock;
 
 /// An event, as far as its fan-out goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +70,7 @@ pub(super) struct Delivery {
     pub(super) id: u32,
     /// Whether a restore left open where it stands.
     pub(super) adrift: bool,
-    /// Whether a person asked for its next attempt at once.
+    /// Whether a person asked for its next attempt at once, before it was due.
     pub(super) pulled: bool,
     /// Whether the database's clock jumped since its last write, and perhaps since a decision.
     pub(super) jumped: bool,
@@ -97,10 +94,19 @@ pub(super) struct Delivery {
     pub(super) claim: Claim,
     /// When it was due, where lateness counts.
     pub(super) due: Due,
+    /// When it would have been due, had nobody asked for it.
+    pub(super) former: Due,
     /// When its cycle began, where lateness counts.
     pub(super) began: Due,
     /// The delivery of the same event before it, counted from 1.
     pub(super) before: u32,
+}
+
+impl Delivery {
+    /// Whether a resend opened a cycle of which nothing was seen.
+    pub(super) fn is_swallowed(&self) -> bool {
+        self.row == Row::Open && self.cycle > 1 && self.rung == 0
+    }
 }
 
 /// An instant on the clock of an endpoint, with how many attempts it had started by then.
@@ -112,11 +118,17 @@ pub(super) struct Due {
 
 /// The claim that a worker holds, or held last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, in any combination")]
 pub(super) struct Claim {
     pub(super) fence: Option<u32>,
     pub(super) relay: u8,
     pub(super) phase: Phase,
     pub(super) attempt: u32,
+    /// Whether its worker died. What it had decided may still commit; it starts and learns nothing.
+    pub(super) dead: bool,
+    /// Whether the database's clock may have jumped between its decision and its commit, so that
+    /// neither its slot nor its turn is known.
+    pub(super) astray: bool,
     /// Whether a person asked for the next attempt at once.
     pub(super) hurried: bool,
     /// Whether it takes one of its endpoint's slots.
@@ -144,10 +156,22 @@ pub(super) struct Claim {
     pub(super) was: Due,
 }
 
+impl Claim {
+    /// Whether it has this number and is not over.
+    pub(super) fn is(&self, fence: u32) -> bool {
+        self.phase != Phase::Over && self.fence == Some(fence)
+    }
+
+    /// A claim whose number alone matters: the next one has another.
+    pub(super) fn over(self) -> Self {
+        Self { fence: self.fence, ..Self::default() }
+    }
+}
+
 /// How far a claim has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It is over: settled, released, lost or dead.
+    /// It is over: settled, released or lost.
     #[default]
     Over,
     /// Nothing was sent.
@@ -182,8 +206,8 @@ impl Zombie {
     /// Whether it can still do anything that is not a breach in itself.
     pub(super) fn matters(&self, now: Millis) -> bool {
         match self.claim.phase {
-            Phase::InFlight => true,
-            Phase::Idle => self.claim.start_by >= now,
+            Phase::InFlight => !self.claim.dead,
+            Phase::Idle => !self.claim.dead && self.claim.start_by >= now,
             Phase::Over | Phase::Acknowledged | Phase::Refused | Phase::Gone | Phase::Unknown => {
                 false
             }
@@ -242,128 +266,4 @@ impl Life {
             Self::Unborn | Self::Active | Self::Paused | Self::Disabled => false,
         }
     }
-}
-
-/// What packing needs besides the rows.
-pub(super) struct Packing<'a> {
-    pub(super) now: Millis,
-    pub(super) timely: bool,
-    /// How long before its line a decision can have been made, as far as waits go.
-    pub(super) lag_ms: u64,
-    pub(super) stand_ins: u32,
-    pub(super) stalls: u32,
-    pub(super) clock: &'a Clock,
-    pub(super) fan_outs: u32,
-}
-
-impl Event {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { committed, fanned, adrift, owed, may, got, due, fan_outs, last: _ } = *self;
-        key.push(bits([committed, fanned, adrift]));
-        if !committed || fanned {
-            return;
-        }
-        for endpoints in [owed, may, got] {
-            number(key, endpoints);
-        }
-        if with.timely {
-            with.clock.pack_instant(with.now, due, key);
-            number(key, u64::from(with.fan_outs - fan_outs));
-        }
-    }
-}
-
-impl Delivery {
-    pub(super) fn pack(&self, with: &Packing<'_>, endpoints: &[Endpoint], key: &mut Vec<u8>) {
-        let Self { row, adrift, pulled, jumped, foreign, stood, stalls, .. } = *self;
-        key.push(row as u8);
-        if row == Row::Unborn {
-            return;
-        }
-        let stalled = with.timely && stalls != with.stalls;
-        key.push(bits([adrift, pulled, jumped, foreign, stood, stalled]));
-        let Self { event, endpoint, id, cycle, rung, attempt, requests, lost, .. } = *self;
-        for value in [event, endpoint, id, attempt] {
-            number(key, u64::from(value));
-        }
-        for value in [cycle, rung, requests, lost] {
-            number(key, u64::from(value));
-        }
-        let Self { wake, window, claim, due, began, before: _, .. } = *self;
-        at_latest(key, with.now - with.lag_ms, wake);
-        at_latest(key, with.now, window);
-        let on = with.timely.then(|| &endpoints[endpoint as usize]);
-        claim.pack(with, on, key);
-        for due in [due, began] {
-            due.pack(with, on, key);
-        }
-    }
-}
-
-impl Due {
-    fn pack(self, with: &Packing<'_>, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        if let Some(endpoint) = on {
-            endpoint.clock.pack_instant(with.now, self.at, key);
-            number(key, u64::from(endpoint.starts.wrapping_sub(self.starts)));
-        }
-    }
-}
-
-impl Claim {
-    /// Whether it has this number and is not over.
-    pub(super) fn is(&self, fence: u32) -> bool {
-        self.phase != Phase::Over && self.fence == Some(fence)
-    }
-
-    /// A claim whose number alone matters: the next one has another.
-    pub(super) fn over(self) -> Self {
-        Self { fence: self.fence, ..Self::default() }
-    }
-
-    fn pack(&self, with: &Packing<'_>, on: Option<&Endpoint>, key: &mut Vec<u8>) {
-        let Self { fence, relay, phase, attempt, hurried, counted, said, .. } = *self;
-        number(key, fence.map_or(0, |fence| u64::from(fence) + 1));
-        key.push(phase as u8);
-        if phase == Phase::Over {
-            return;
-        }
-        let Self { stand_ins, stalls, start_by, end_by, slot_until, lease, .. } = *self;
-        let (stood_in, stalled) = (stand_ins != with.stand_ins, stalls != with.stalls);
-        key.push(bits([hurried, counted, said.yes, said.no, stood_in, stalled]));
-        key.push(relay);
-        number(key, u64::from(attempt));
-        let Self { next, retry_after_ms, was, .. } = *self;
-        for instant in [start_by, end_by, slot_until] {
-            at_latest(key, with.now, instant);
-        }
-        for instant in [lease, next] {
-            not_before(key, with.now, instant);
-        }
-        number(key, retry_after_ms);
-        was.pack(with, on, key);
-    }
-}
-
-impl Zombie {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        number(key, u64::from(self.delivery) + 1);
-        self.claim.pack(with, None, key);
-    }
-}
-
-impl Endpoint {
-    pub(super) fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { life, turned, adrift, observed, may_disable, next, clock, .. } = *self;
-        key.push(life as u8);
-        key.push(bits([turned, adrift, observed, may_disable]));
-        not_before(key, with.now, next);
-        // `in_flight` is the number of its claims that are `counted`, and `starts` is in each `Due`.
-        if with.timely {
-            clock.pack(key);
-        }
-    }
-}
-
-pub(super) fn bits<const N: usize>(flags: [bool; N]) -> u8 {
-    flags.into_iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(flag))
 }

@@ -47,13 +47,13 @@ impl Sending {
         self.endanger_fan_out(danger);
         for delivery in &mut self.deliveries {
             let claim = &mut delivery.claim;
-            if claim.phase != Phase::Over && is(claim.relay) {
+            if claim.phase != Phase::Over && !claim.dead && is(claim.relay) {
                 danger.count(Promise::S2);
                 if core::mem::take(&mut claim.counted) {
                     self.endpoints[delivery.endpoint as usize].in_flight -= 1;
                     self.flights -= 1;
                 }
-                claim.phase = Phase::Over;
+                claim.dead = true;
             }
         }
         self.zombies.retain(|zombie| !is(zombie.claim.relay));
@@ -89,7 +89,7 @@ impl Sending {
     fn clock_jumped(&mut self, by_ms: i64) {
         let ahead_ms = by_ms.max(0).unsigned_abs();
         let back_ms = by_ms.min(0).unsigned_abs();
-        self.set_back_ms += back_ms;
+        self.set_back_ms = self.set_back_ms.saturating_add(back_ms);
         for delivery in &mut self.deliveries {
             delivery.wake = delivery.wake - ahead_ms;
             delivery.window = delivery.window + back_ms - ahead_ms;
@@ -182,7 +182,7 @@ impl Sending {
     fn falters(&mut self, terms: &Terms, line: &Line) {
         let stall = line.fact == (Fact::Fault { family: Family::Stall });
         if stall && matches!(line.by, Node::Relay(_)) {
-            self.stalled_until = line.at + terms.profile.lease_ms() * STALL_LEASES;
+            self.stalled_until = line.at + terms.profile.lease_ms().saturating_mul(STALL_LEASES);
             self.clocks(|clock| clock.stop(STALL, line.at));
         }
         match line.fact {

@@ -86,6 +86,7 @@ fn no_request_starts_past_the_deadline_of_its_claim() {
     claimed.clone().pass(100).released(0, 1).requested(0, 1).breaks(Promise::S5);
     claimed.crashed(0).requested(0, 1).breaks(Promise::S5);
     due().requested(0, 1).breaks(Promise::S5);
+    due().claimed(0, 1, 1).by(1).requested(0, 1).breaks(Promise::S5);
     let taken = due().claimed(0, 1, 1).pass(MINUTE).by(1).claim_lost(0, 1).claimed(0, 2, 2);
     taken.by(0).requested(0, 1).breaks(Promise::S5);
 }
@@ -193,6 +194,17 @@ fn a_used_up_cycle_made_all_its_requests() {
 }
 
 #[test]
+fn a_dial_that_failed_is_an_attempt() {
+    let dialled = |tale: Tale, attempt: u32, stand| {
+        let tale = tale.claimed(0, attempt, attempt as u16);
+        tale.responded(0, attempt, Outcome::Unknown).settled(0, attempt, stand)
+    };
+    let wait = |rung: usize| DeliveryStand::Waiting { wait_ms: WAITS[rung] };
+    let tale = dialled(dialled(due(), 1, wait(0)).pass(MINUTE), 2, wait(1)).pass(2 * MINUTE);
+    dialled(tale, 3, LOST).ended().passes();
+}
+
+#[test]
 fn claims_that_died_with_their_worker_stand_for_requests() {
     let dead = due().claimed(0, 1, 1).crashed(0).by(1).pass(MINUTE).claim_lost(0, 1);
     let dead = dead.claimed(0, 2, 2).crashed(1).by(2).pass(2 * MINUTE).claim_lost(0, 2);
@@ -216,9 +228,9 @@ fn a_delivery_that_fails_disables_no_endpoint() {
         tale.relay(Fact::Endpoint { endpoint: EndpointNo(0), life })
     };
     disabled(due().used_up(0)).breaks(Promise::S6);
-    let disables = due().with(|profile| profile.on_exhausted = OnExhausted::Disable);
-    disabled(disables.clone().refused(0, 1, 1)).breaks(Promise::S6);
-    disabled(disables.used_up(0)).passes();
+    let strict = due().with(|profile| profile.on_exhausted = OnExhausted::Disable);
+    disabled(strict.clone().refused(0, 1, 1)).breaks(Promise::S6);
+    disabled(strict.used_up(0)).passes();
 }
 
 #[test]

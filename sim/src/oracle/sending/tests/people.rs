@@ -33,6 +33,8 @@ fn a_cycle_that_no_resend_opened_breaks_s11() {
 #[test]
 fn a_resend_is_not_swallowed() {
     opened(due().acknowledged(0), 2).ended().breaks(Promise::S11);
+    let swept = opened(due().acknowledged(0), 2).relay(Fact::Swept { event: EventNo(0) });
+    swept.breaks(Promise::S11);
     due().acknowledged(0).resent(0, Resent::PulledForward).breaks(Promise::S11);
     due().resent(0, Resent::Refused).breaks(Promise::S11);
     due().acknowledged(0).resent(0, Resent::Refused).breaks(Promise::S11);
@@ -48,14 +50,17 @@ fn a_resend_has_its_window() {
     told(29).resent(0, Resent::Refused).breaks(Promise::S11);
     told(31).resent(0, Resent::Refused).passes();
     opened(told(31), 2).breaks(Promise::S11);
-    opened(told(31).clock(-(3 * DAY as i64)), 2).passes();
+    opened(told(31).clock(-259_200_000), 2).passes();
 }
 
 #[test]
 fn an_open_delivery_that_is_resent_is_due_now() {
     let waits = due().refused(0, 1, 1).pass(1_000).resent(0, Resent::PulledForward);
     waits.clone().claimed(0, 2, 2).requested(0, 2).endangers(Promise::S11);
-    waits.pass(MINUTE).claimed(0, 2, 2).breaks(Promise::S11);
+    waits.clone().pass(MINUTE).claimed(0, 2, 2).breaks(Promise::S11);
+    waits.pass(9 * MINUTE).claimed(0, 2, 2).breaks(Promise::S8);
+    let due = due().refused(0, 1, 1).pass(MINUTE).resent(0, Resent::PulledForward);
+    due.pass(5 * MINUTE).claimed(0, 2, 2).breaks(Promise::S8);
 }
 
 #[test]
@@ -65,6 +70,7 @@ fn a_claimed_delivery_that_is_resent_is_due_when_it_is_settled() {
     let wait = |wait_ms| refused.clone().settled(0, 1, DeliveryStand::Waiting { wait_ms });
     wait(0).claimed(0, 2, 2).passes();
     wait(MINUTE).breaks(Promise::S11);
+    wait(1_001).breaks(Promise::S11);
     let told = hurried.clone().responded(0, 1, Outcome::Acknowledged);
     told.settled(0, 1, DeliveryStand::Acknowledged).ended().passes();
     let dead = hurried.crashed(0).by(1);

@@ -37,7 +37,8 @@ fn an_event_that_nobody_fans_out_is_lost() {
 #[test]
 fn an_event_is_not_processed_while_a_delivery_of_it_is_not_acknowledged() {
     let two = tale().endpoint(1).committed(0).fanned(0, 0, 0).fanned(0, 1, 1).fan_out_done(0, 2);
-    swept(two.clone().acknowledged(0)).breaks(Promise::S2);
+    swept(two.clone().acknowledged(0)).breaks(Promise::S12);
+    swept(two.clone().acknowledged(0).refused(1, 1, 1)).breaks(Promise::S2);
     swept(two.acknowledged(0).acknowledged(1)).passes();
     swept(due().used_up(0)).breaks(Promise::S2);
     swept(tale().committed(0)).breaks(Promise::S2);

@@ -102,6 +102,8 @@ fn a_request_whose_time_is_up_takes_no_slot() {
 fn a_slot_whose_lease_a_jump_has_ended_is_free() {
     let held = many(2).with(|profile| profile.slots = 1).claimed(0, 1, 1).clock(60_000);
     held.requested(0, 1).by(1).claimed(1, 1, 1).requested(1, 1).passes();
+    let decided = many(2).with(|profile| profile.slots = 1).clock(60_000).claimed(0, 1, 1);
+    decided.requested(0, 1).by(1).claimed(1, 1, 1).requested(1, 1).passes();
 }
 
 #[test]

@@ -34,16 +34,16 @@ fn a_commit_whose_answer_is_lost_is_looked_at_again() {
 
 #[test]
 fn a_clock_that_jumps_forward_ends_waits_and_leases() {
-    let waits = due().refused(0, 1, 1).clock(HOUR as i64);
+    let waits = due().refused(0, 1, 1).clock(3_600_000);
     waits.claimed(0, 2, 2).passes();
-    let held = due().claimed(0, 1, 1).clock(HOUR as i64).by(1).claim_lost(0, 1).claimed(0, 2, 2);
+    let held = due().claimed(0, 1, 1).clock(3_600_000).by(1).claim_lost(0, 1).claimed(0, 2, 2);
     held.clone().by(0).requested(0, 1).by(1).requested(0, 2).passes();
     held.by(0).pass(6_000).requested(0, 1).breaks(Promise::S5);
 }
 
 #[test]
 fn a_clock_that_goes_back_puts_off_and_excuses() {
-    let waits = due().refused(0, 1, 1).clock(-(HOUR as i64));
+    let waits = due().refused(0, 1, 1).clock(-3_600_000);
     waits.clone().pass(HOUR).pass(MINUTE).claimed(0, 2, 2).passes();
     waits.clone().pass(MINUTE).claimed(0, 2, 2).passes();
     waits.pass(10_000).claimed(0, 2, 2).breaks(Promise::S6);

@@ -1,0 +1,82 @@
+//! The two tables: promises by level, and rogues.
+
+use std::io::{self, Write};
+
+use hookproof_sim::rogue::CANARY;
+
+use super::{
+    options::{Level, Options},
+    outcome::{Outcome, Verdict},
+};
+use crate::{
+    say::{BAD, DIM, GOOD, OPEN, number, short},
+    table::{Cell, Side, Table},
+};
+
+/// A row a promise: how much was checked at each level, and how often it was in danger.
+pub(crate) fn promises(
+    outcome: &Outcome,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new([
+        ("", Side::Left),
+        ("promise", Side::Left),
+        ("histories", Side::Right),
+        ("in danger", Side::Right),
+        ("rogues", Side::Right),
+        ("", Side::Left),
+    ]);
+    for promise in options.promises() {
+        table.row([
+            promise.id().into(),
+            short(promise.sentence(), SENTENCE).into(),
+            number(outcome.kept(promise)).into(),
+            number(outcome.danger(promise)).into(),
+            number(outcome.caught_by(promise)).into(),
+            match outcome.verdict_of(promise) {
+                Verdict::Checked => Cell::new("checked", GOOD),
+                Verdict::Broken => Cell::new("BROKEN", BAD),
+                Verdict::Open if outcome.danger(promise) == 0 => Cell::new("not in danger", OPEN),
+                Verdict::Open => Cell::new("no rogue caught", OPEN),
+            },
+        ]);
+    }
+    table.write(out)
+}
+
+/// A row a rogue: who caught it, how soon, and in how short a history.
+pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new([
+        ("rogue", Side::Left),
+        ("caught by", Side::Left),
+        ("level", Side::Left),
+        ("tries", Side::Right),
+        ("steps", Side::Right),
+        ("", Side::Left),
+    ]);
+    for hunt in &outcome.hunts {
+        let note = if hunt.rogue == CANARY { Cell::new("the canary", DIM) } else { "".into() };
+        let tries = number(hunt.tries).into();
+        let name = hunt.rogue.name().into();
+        let cells = match &hunt.catch {
+            Some(catch) => [
+                name,
+                Cell::new(catch.breach.promise.id(), GOOD),
+                Level::Sim.name().into(),
+                tries,
+                number(catch.lines.len() as u64).into(),
+                note,
+            ],
+            None if hunt.cut => {
+                [name, Cell::new("time was up", OPEN), "".into(), tries, "".into(), note]
+            }
+            None => [name, Cell::new("ESCAPED", BAD), "".into(), tries, "".into(), note],
+        };
+        table.row(cells);
+    }
+    table.write(out)
+}
+
+/// How much of a promise's sentence the matrix shows.
+const SENTENCE: usize = 62;

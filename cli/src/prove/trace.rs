@@ -1,0 +1,77 @@
+//! `hookproof prove --seed S`: one history, one line an event. Nothing in it depends on the process.
+
+use std::io::{self, Write};
+
+use hookproof_sim::{
+    history::Family,
+    oracle::Breach,
+    prove::{favours, walk_one},
+    rogue::Rogue,
+    setup::Setup,
+};
+
+use super::Options;
+use crate::{
+    End,
+    say::{BAD, DIM, GOOD, OPEN, count},
+};
+
+pub(crate) fn print(seed: u64, options: &Options, out: &mut dyn Write) -> io::Result<End> {
+    let rogue = options.one_rogue();
+    let favoured = rogue.map_or(options.favoured(), favours);
+    let (setup, lines, broken) = walk_one(seed, favoured, rogue);
+    head(&setup, rogue, out)?;
+    for line in &lines {
+        writeln!(out, "{line}")?;
+    }
+    let steps = count(lines.len() as u64, "line", "lines");
+    for Breach { promise, what } in &broken {
+        writeln!(out, "{BAD}{promise} is broken{BAD:#} after {steps}: {what}")?;
+        writeln!(out, "{DIM}{promise}: {}{DIM:#}", promise.sentence())?;
+    }
+    if broken.is_empty() {
+        writeln!(out, "{GOOD}no promise is broken{GOOD:#} in {steps}")?;
+    }
+    let Some(rogue) = rogue else {
+        return Ok(if broken.is_empty() { End::Kept } else { End::Broken });
+    };
+    let caught = broken.iter().any(|breach| rogue.breaks().contains(&breach.promise));
+    if !caught {
+        writeln!(out, "{OPEN}{} is not caught by this history{OPEN:#}", rogue.name())?;
+    }
+    Ok(if caught { End::Kept } else { End::Broken })
+}
+
+/// The run before its first step.
+fn head(setup: &Setup, rogue: Option<Rogue>, out: &mut dyn Write) -> io::Result<()> {
+    let of = |number: u32, one, many| count(u64::from(number), one, many);
+    let processes = [
+        of(u32::from(setup.relays), "relay", "relays"),
+        of(u32::from(setup.ingresses), "ingress", "ingresses"),
+        of(u32::from(setup.workers), "worker", "workers"),
+    ];
+    let facts = format!(
+        "{} of {} for {}",
+        of(setup.events.len() as u32, "event", "events"),
+        of(setup.terms.model_of.len() as u32, "entity", "entities"),
+        of(setup.endpoints, "endpoint", "endpoints"),
+    );
+    let profile = &setup.terms.profile;
+    let on: Vec<&str> = Family::ALL
+        .into_iter()
+        .filter(|family| setup.odds.of(*family) > 0)
+        .map(Family::name)
+        .collect();
+    writeln!(out, "{DIM}seed {}: {facts}; {}", setup.seed, processes.join(", "))?;
+    writeln!(
+        out,
+        "profile {}, {} a cycle",
+        profile.name,
+        of(u32::from(profile.ladder.attempts()), "attempt", "attempts")
+    )?;
+    writeln!(out, "faults that may happen: {}{DIM:#}", on.join(", "))?;
+    if let Some(rogue) = rogue {
+        writeln!(out, "{OPEN}with the rogue {}{OPEN:#}", rogue.name())?;
+    }
+    writeln!(out)
+}

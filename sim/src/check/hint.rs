@@ -1,0 +1,45 @@
+//! What a handler did wrong, where its history shows it plainly.
+
+use crate::history::{Cause, Fact, HandlerOutcome, Line, ReceiptNo, Verdict};
+
+/// A sentence on the last slip of a handler in a history, for whoever wrote it.
+pub(super) fn hint(history: &[Line]) -> Option<String> {
+    (0..history.len()).rev().find_map(|at| {
+        let (line, rest) = history.get(at..)?.split_first()?;
+        let same_time: Vec<&Line> = rest.iter().take_while(|next| next.at == line.at).collect();
+        match line.fact {
+            Fact::HandlerRan { receipt, outcome: HandlerOutcome::Done } => {
+                let applied = same_time.iter().any(|next| is_applied(next, receipt));
+                (applied && !same_time.iter().any(|next| is_effect_by(next, receipt))).then(|| {
+                    let no = receipt.0;
+                    format!(
+                        "The handler of receipt {no} returned Ok, and its effect had not been made: it \
+                         skipped it, or passed over an error."
+                    )
+                })
+            }
+            Fact::Effect { by: Cause::Receipt(receipt), .. } => {
+                let marked = same_time.iter().any(|next| is_applied(next, receipt));
+                (!marked).then(|| {
+                    let no = receipt.0;
+                    format!(
+                        "The effect of receipt {no} was committed, and the transaction that marks the \
+                         receipt was not: they were two."
+                    )
+                })
+            }
+            _ => None,
+        }
+    })
+}
+
+fn is_applied(line: &Line, receipt: ReceiptNo) -> bool {
+    matches!(
+        line.fact,
+        Fact::Worked { receipt: worked, verdict: Verdict::Applied, .. } if worked == receipt
+    )
+}
+
+fn is_effect_by(line: &Line, receipt: ReceiptNo) -> bool {
+    matches!(line.fact, Fact::Effect { by: Cause::Receipt(by), .. } if by == receipt)
+}

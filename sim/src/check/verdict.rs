@@ -1,0 +1,187 @@
+//! What a check found, and how it is said.
+
+use core::fmt::{Display, Formatter, Result};
+
+use super::{Ran, hint::hint};
+use crate::{history::Line, oracle::Danger, promise::Promise};
+
+/// The verdict on a receiver.
+#[derive(Clone, Debug)]
+#[must_use = "a verdict that nobody reads fails no test"]
+pub struct Verdict {
+    /// Histories checked.
+    pub histories: u64,
+    /// Their lines.
+    pub lines: u64,
+    /// How often the handler ran in them.
+    pub runs: u64,
+    /// How often each promise was in danger.
+    pub danger: Danger,
+    /// Every promise that was broken, most often first.
+    pub broken: Vec<Broken>,
+    /// Why nothing can be said, if nothing was broken.
+    pub inconclusive: Option<String>,
+}
+
+/// A promise that the receiver breaks.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The promise.
+    pub promise: Promise,
+    /// In how many histories.
+    pub histories: u64,
+    /// The seed of the shortest.
+    pub seed: u64,
+    /// What happened there, in one sentence.
+    pub what: String,
+    /// That history up to the breach, without what it does not need.
+    pub history: Vec<Line>,
+    /// Whether its seed alone broke the promise again. If it does not, the receiver keeps something
+    /// that a new process and a new history do not take away, or it is not deterministic.
+    pub repeats: bool,
+}
+
+impl Verdict {
+    /// Whether every promise held, in histories that could have shown otherwise.
+    pub fn holds(&self) -> bool {
+        self.broken.is_empty() && self.inconclusive.is_none()
+    }
+
+    /// What is known of a promise that was broken.
+    pub fn broken(&self, promise: Promise) -> Option<&Broken> {
+        self.broken.iter().find(|broken| broken.promise == promise)
+    }
+
+    /// Passes if every promise held.
+    ///
+    /// # Panics
+    /// Panics if not, with the promise, the shortest history, and how to repeat it.
+    pub fn assert_holds(&self) {
+        assert!(self.holds(), "{self}");
+    }
+}
+
+impl Display for Verdict {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self { histories, lines, runs, .. } = self;
+        let Some((first, others)) = self.broken.split_first() else {
+            return match &self.inconclusive {
+                Some(why) => write!(f, "inconclusive after {histories} histories: {why}"),
+                None => write!(
+                    f,
+                    "every promise held in {histories} histories ({lines} lines, the handler ran {runs} times)"
+                ),
+            };
+        };
+        write!(f, "of {histories} histories {first}")?;
+        for Broken { promise, histories, seed, .. } in others {
+            write!(f, "\nalso broken: {promise}, in {histories} histories (seed {seed}): ")?;
+            f.write_str(promise.sentence())?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Broken {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self { promise, histories, seed, what, history, repeats } = self;
+        writeln!(f, "{histories} break {promise}: {}\n\n    {what}\n", promise.sentence())?;
+        let left_out = history.len().saturating_sub(SHOWN_MAX);
+        write!(f, "The shortest, of seed {seed}, with all that it does not need taken out")?;
+        match left_out {
+            0 => writeln!(f, ":\n")?,
+            n => writeln!(f, " (and its first {n} lines):\n")?,
+        }
+        for line in &history[left_out..] {
+            writeln!(f, "{line}")?;
+        }
+        if let Some(hint) = hint(history) {
+            writeln!(f, "\n{hint}")?;
+        }
+        if *repeats {
+            write!(f, "\nRepeat it with .seeds({seed}..{})", seed + 1)
+        } else {
+            write!(
+                f,
+                "\nIt did not repeat: the receiver keeps something where no crash takes it away (a \
+                 static?), or it is not deterministic"
+            )
+        }
+    }
+}
+
+/// What is counted while histories run.
+#[derive(Default)]
+pub(super) struct Tally {
+    histories: u64,
+    lines: u64,
+    runs: u64,
+    danger: Danger,
+    broken: Vec<Broken>,
+    inconclusive: Option<String>,
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, seed: u64, ran: &Ran, lines: &[Line]) {
+        self.histories += 1;
+        self.lines += lines.len() as u64;
+        self.runs += ran.runs;
+        self.danger.add(&ran.danger);
+        if let Some(event) = &ran.waits {
+            self.inconclusive.get_or_insert(format!(
+                "the handler of {event} awaits something that is not the transaction (seed {seed}). \
+                 Whatever it waits for, rows stay locked meanwhile, and a rollback does not undo it"
+            ));
+            return;
+        }
+        for found in &ran.broken {
+            let history = &lines[..=found.line];
+            self.breaks(seed, found.breach.promise, &found.breach.what, history);
+        }
+        if !ran.ended && ran.broken.is_empty() {
+            let why = format!("the history of seed {seed} did not come to its end");
+            self.inconclusive.get_or_insert(why);
+        }
+    }
+
+    fn breaks(&mut self, seed: u64, promise: Promise, what: &str, history: &[Line]) {
+        let known = self.broken.iter_mut().find(|broken| broken.promise == promise);
+        let Some(known) = known else {
+            return self.broken.push(Broken {
+                promise,
+                histories: 1,
+                seed,
+                what: what.to_owned(),
+                history: history.to_vec(),
+                repeats: true,
+            });
+        };
+        known.histories += 1;
+        if history.len() < known.history.len() {
+            (known.seed, known.what) = (seed, what.to_owned());
+            known.history = history.to_vec();
+        }
+    }
+
+    /// The verdict, where `shrink` finds the shortest history of a seed that breaks a promise.
+    pub(super) fn verdict(
+        self,
+        shrink: impl Fn(u64, Promise) -> Option<(String, Vec<Line>)>,
+    ) -> Verdict {
+        let Self { histories, lines, runs, danger, mut broken, mut inconclusive } = self;
+        for broken in &mut broken {
+            match shrink(broken.seed, broken.promise) {
+                Some((what, history)) => (broken.what, broken.history) = (what, history),
+                None => broken.repeats = false,
+            }
+        }
+        broken.sort_by_key(|broken| (core::cmp::Reverse(broken.histories), broken.promise));
+        if runs == 0 {
+            inconclusive.get_or_insert("the handler never ran".to_owned());
+        }
+        Verdict { histories, lines, runs, danger, broken, inconclusive }
+    }
+}
+
+/// The most lines of a history that are shown.
+const SHOWN_MAX: usize = 60;

@@ -1,0 +1,417 @@
+//! Breadth-first over every interleaving of a small world.
+//!
+//! The explorer drives the very same [`World`] as the random walks do, on the same core, and judges
+//! each transition with the same oracle. What differs is who chooses: here everything that can happen
+//! next is tried. Each state is a key ([`crate::world::pack`], with what the oracle remembers and
+//! what is left of the budgets), kept whole, so that no two states are ever taken for one. The first
+//! breach found is a shortest one, and comes with its history.
+//!
+//! # What can happen
+//!
+//! Any task in flight is taken, in any order, plainly or with a fault that the budget still pays for;
+//! a process dies; a process looks at a due row; a person does what the world offers; or time moves to
+//! the next wake or deadline. A request that waits for its answer gives up at its deadline and not
+//! before; everything else may happen at any time, or much later: that a task is still there when time
+//! moves is a stall, and stalls have a budget. Time takes only instants at which something becomes due.
+//!
+//! # What is not tried, because the outcome is the same
+//!
+//! These reductions (`reduce`) take certain steps at once instead of in any order. Each is cross-checked
+//! by a test that explores a smaller world with and without them, and finds the same ends.
+//!
+//! - *A relay or a worker that died is up again at once.* One that is down does nothing, and one that
+//!   is up need not do anything.
+//! - *An alert that was committed is sent at once.* It touches its own row alone, nobody else reads
+//!   that, and the row says until then that it was not sent.
+//! - *A request that arrived looks for its receipt at once.* Both steps change no row. Whatever
+//!   comes between them could as well come before the first, since what it finds later is what it
+//!   would find after a conflict; a crash between them leaves what a crash after them leaves.
+//! - *An answer for which nobody waits is lost at once*: nobody will ever wait for it again.
+//! - *A transaction whose guard is already broken conflicts at once.* Revisions only grow, so it will
+//!   conflict whenever it runs; until it loads its rows again it changes nothing. With a wrong line
+//!   switched on this is not so sure, and it is not done.
+//! - *A worker that lost its claim finds that out at once*, for the same reason: fences only grow.
+//! - *How often a conflict was met is forgotten.* It is counted so that a process gives up in the end;
+//!   within a small budget of faults there are never that many.
+//! - *Once no process can die any more, it does not matter whose a task is* (with no wrong line on).
+
+mod action;
+mod reduce;
+mod search;
+mod table;
+#[cfg(test)]
+mod tests;
+mod worlds;
+
+use std::collections::BTreeSet;
+
+use hookproof_core::{
+    Millis,
+    profile::{InboxPolicy, Profile},
+};
+
+pub use action::{Action, Row};
+pub use worlds::{deep_worlds, default_worlds};
+
+use crate::{
+    dice::Dice,
+    handler::OneEffect,
+    history::{Fact, Family, Line, Node, Side},
+    oracle::{Breach, Danger, Oracle, Terms},
+    promise::Promise,
+    rogue::Rogue,
+    setup::{Deed, Setup},
+    world::{
+        Ctx, NOBODY, Step, Task, World, crash_family,
+        pack::{Packer, Sight},
+    },
+};
+
+/// A small world: what it is made of, and how much may go wrong.
+#[derive(Clone, Debug)]
+pub struct Small {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is made of. Its deeds, odds and lags are not looked at.
+    pub setup: Setup,
+    /// How often each fault may happen.
+    pub budget: Budget,
+    /// What people may do, once each, at any time or never. At most eight.
+    pub deeds: Vec<Deed>,
+    /// How many processes may be about to claim one row at once.
+    pub racers: u8,
+    /// Whether steps that commute are left in every order too.
+    pub unreduced: bool,
+}
+
+/// How often each fault may still happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// A process dies, at any boundary.
+    pub crashes: u8,
+    /// A request or a response is lost.
+    pub drops: u8,
+    /// A request arrives twice.
+    pub duplicates: u8,
+    /// A commit is in, and its answer is lost.
+    pub lost_answers: u8,
+    /// A commit is rolled back by the database.
+    pub failed_commits: u8,
+    /// A handler fails.
+    pub handler_failures: u8,
+    /// A receiver refuses.
+    pub refusals: u8,
+    /// Time moves on while something is under way.
+    pub stalls: u8,
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At most this many states.
+    pub states: u64,
+    /// At most this many bytes of keys.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { states: STATES_MAX, bytes: BYTES_MAX }
+    }
+}
+
+/// What an exploration found.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// The states.
+    pub states: u64,
+    /// The transitions between them, all judged.
+    pub transitions: u64,
+    /// The states in which nothing more happens by itself, each judged as an end.
+    pub ends: u64,
+    /// The length of the longest shortest path to a state.
+    pub depth: u32,
+    /// How many bytes the keys of the states take.
+    pub bytes: u64,
+    /// Whether every reachable state was visited. If not, a limit was hit.
+    pub exhausted: bool,
+    /// The first breach.
+    pub breach: Option<Counterexample>,
+    /// How often each promise was in danger, over all transitions.
+    pub danger: Dangers,
+    /// How the rows can stand in the end, each way once.
+    pub outcomes: BTreeSet<Vec<u8>>,
+}
+
+/// A shortest history that breaks a promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterexample {
+    /// The promise.
+    pub promise: Promise,
+    /// What happened, in one sentence.
+    pub what: String,
+    /// The history, in the published form, up to the line that breaks it.
+    pub lines: Vec<Line>,
+    /// What was chosen, one a transition.
+    pub actions: Vec<Action>,
+}
+
+/// Counts of danger over many histories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dangers([u64; Promise::ALL.len()]);
+
+impl Default for Dangers {
+    fn default() -> Self {
+        Self([0; Promise::ALL.len()])
+    }
+}
+
+impl Dangers {
+    /// How often this promise was in danger.
+    pub fn of(&self, promise: Promise) -> u64 {
+        self.0[promise as usize]
+    }
+
+    fn count(&mut self, danger: &Danger) {
+        for promise in Promise::CHECKED {
+            self.0[promise as usize] += u64::from(danger.of(promise));
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
+}
+
+/// Explores a small world with this wrong line or none, on `jobs` threads. `progress` is told now and
+/// then how many states there are so far.
+///
+/// What is found does not depend on the number of threads.
+pub fn explore(
+    small: &Small,
+    rogue: Option<Rogue>,
+    limits: Limits,
+    jobs: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Explored {
+    let run = Run::new(small, rogue);
+    let explored = search::search(&run, limits, jobs, progress);
+    // Which of several shortest ways to a breach is found first is for the threads to decide.
+    if explored.breach.is_some() && jobs > 1 {
+        return search::search(&run, limits, 1, progress);
+    }
+    explored
+}
+
+/// An exploration's constants.
+struct Run<'a> {
+    small: &'a Small,
+    rogue: Option<Rogue>,
+    /// The sender's choices as it runs them.
+    profile: Profile,
+    /// The receiver's.
+    inbox: InboxPolicy,
+}
+
+impl<'a> Run<'a> {
+    fn new(small: &'a Small, rogue: Option<Rogue>) -> Self {
+        let Setup { terms, relays, .. } = &small.setup;
+        assert!(terms.profile.resend_window_ms == u64::MAX, "a resend window never ends here");
+        assert!(terms.inbox.retention_ms.is_none(), "keys are kept for ever here");
+        assert!(!terms.timely, "steps take any time here");
+        assert!(*relays <= 2, "the names of more than two relays that look alike are not tried");
+        assert!(small.deeds.len() <= 8, "deeds are a set of bits");
+        let wrong = rogue.and_then(|rogue| rogue.misconfigures(&terms.profile));
+        let wrong_inbox = rogue.and_then(|rogue| rogue.misconfigures_inbox(&terms.inbox));
+        Self {
+            small,
+            rogue,
+            profile: wrong.unwrap_or_else(|| terms.profile.clone()),
+            inbox: wrong_inbox.unwrap_or_else(|| terms.inbox.clone()),
+        }
+    }
+
+    fn setup(&self) -> &'a Setup {
+        &self.small.setup
+    }
+
+    fn terms(&self) -> &'a Terms {
+        &self.small.setup.terms
+    }
+
+    fn with<T>(&self, lines: &mut Vec<Line>, then: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
+        then(&mut Ctx {
+            setup: self.setup(),
+            profile: &self.profile,
+            inbox: &self.inbox,
+            rogue: self.rogue,
+            dice: Dice::new(0),
+            lines,
+            handler: &mut OneEffect,
+        })
+    }
+}
+
+/// A state: the world, what the oracle remembers, and what may still go wrong.
+struct State<'t> {
+    world: World,
+    oracle: Oracle<'t>,
+    left: Left,
+}
+
+clone_reusing!(State<'t> { world, oracle, left });
+
+/// What is left of what may go wrong and of what people may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Left {
+    budget: Budget,
+    /// The deeds that are still offered, as a set.
+    deeds: u8,
+}
+
+impl<'t> State<'t> {
+    /// The state in which an exploration begins.
+    fn first(run: &Run<'t>, lines: &mut Vec<Line>) -> Self {
+        lines.clear();
+        let deeds = ((1_u16 << run.small.deeds.len()) - 1) as u8;
+        let left = Left { budget: run.small.budget, deeds };
+        let mut state = Self { world: World::new(run.setup()), oracle: Oracle::new(run.terms()), left };
+        run.with(lines, |ctx| state.world.open(ctx));
+        state.reduce(run, lines);
+        state
+    }
+
+    /// Does one thing, and what follows from it at once. Its lines are left in `lines`.
+    fn take(&mut self, action: Action, run: &Run<'_>, lines: &mut Vec<Line>) {
+        lines.clear();
+        match action {
+            Action::Step { task, twist } => {
+                let task = self.world.tasks.swap_remove(task as usize);
+                if let Some(twist) = twist {
+                    self.left.budget.spend(twist);
+                }
+                run.with(lines, |ctx| self.world.step(task, twist, ctx));
+            }
+            Action::Crash { process } => {
+                self.left.budget.crashes -= 1;
+                run.with(lines, |ctx| {
+                    let family = crash_family(process, ctx.setup);
+                    say(&self.world, process, Fact::Fault { family }, ctx);
+                    self.world.crash(process, ctx);
+                });
+            }
+            Action::Look { process, row } => run.with(lines, |ctx| match row {
+                Row::Event(id) => self.world.look_at_event(process, id, 0, ctx),
+                Row::Delivery(id) => self.world.look_at_delivery(process, id, 0, ctx),
+                Row::Receipt(id) => self.world.look_at_receipt(process, id, 0, ctx),
+            }),
+            Action::Act { deed } => {
+                self.left.deeds &= !(1 << deed);
+                let deed = run.small.deeds[usize::from(deed)];
+                run.with(lines, |ctx| self.world.act(deed, ctx));
+            }
+            Action::Tick => self.tick(run, lines),
+        }
+        self.reduce(run, lines);
+    }
+
+    fn tick(&mut self, run: &Run<'_>, lines: &mut Vec<Line>) {
+        if self.is_at_work() {
+            self.left.budget.stalls -= 1;
+            run.with(lines, |ctx| self.say_stalls(ctx));
+        }
+        if let Some(instant) = self.next_instant() {
+            self.world.now = instant;
+        }
+    }
+
+    /// Whoever has something under way stands still with it; a message on its way is late.
+    fn say_stalls(&self, ctx: &mut Ctx<'_>) {
+        let works = |process| {
+            self.world.tasks.iter().any(|task| task.owner == process && !self.waits(task))
+        };
+        for process in 0..ctx.setup.processes() {
+            if works(process) {
+                say(&self.world, process, Fact::Fault { family: Family::Stall }, ctx);
+            }
+        }
+        if works(NOBODY) {
+            say(&self.world, NOBODY, Fact::Fault { family: Family::Delay }, ctx);
+        }
+    }
+
+    /// The next instant at which something becomes due.
+    fn next_instant(&self) -> Option<Millis> {
+        let now = self.world.now;
+        let wakes = [Side::Sender, Side::Receiver].into_iter().filter_map(|side| {
+            let db = self.world.db(side);
+            [db.next_opening(db.now(now), &self.oracle.terms().profile)].into_iter().flatten().map(|at| db.true_time(at)).min()
+        });
+        let deadlines = self.world.tasks.iter().filter(|task| self.waits(task)).map(|task| task.at);
+        wakes.chain(deadlines).min()
+    }
+
+    /// Lets the oracle judge what happened.
+    fn judge(&mut self, lines: &[Line]) -> Result<(), (usize, Breach)> {
+        for (at, line) in lines.iter().enumerate() {
+            self.oracle.observe(line).map_err(|breach| (at + 1, breach))?;
+        }
+        self.oracle.pause().map_err(|breach| (lines.len(), breach))
+    }
+
+    /// Lets faults stop and writes down how everything stands.
+    fn close(&mut self, run: &Run<'_>, lines: &mut Vec<Line>) {
+        lines.clear();
+        run.with(lines, |ctx| {
+            self.world.quiet(ctx);
+            self.world.close(ctx);
+        });
+    }
+
+    fn sight<'a>(&self, run: &Run<'a>) -> Sight<'a> {
+        let may_die = self.left.budget.crashes > 0;
+        let nameless = !may_die && run.rogue.is_none() && !run.small.unreduced;
+        Sight { setup: run.setup(), nameless }
+    }
+
+    /// Writes the state as a key.
+    fn pack(&self, run: &Run<'_>, packer: &mut Packer, key: &mut Vec<u8>) {
+        key.clear();
+        let Left { budget, deeds } = self.left;
+        let Budget { crashes, drops, duplicates, lost_answers, .. } = budget;
+        let Budget { failed_commits, handler_failures, refusals, stalls, .. } = budget;
+        key.extend([deeds, crashes, drops, duplicates, lost_answers]);
+        key.extend([failed_commits, handler_failures, refusals, stalls]);
+        packer.pack(&self.world, self.sight(run), key);
+        let known = key.len();
+        self.oracle.pack_as(self.world.now, packer.names(), key);
+        if packer.tied() {
+            // Two relays with the same tasks: the oracle may tell them apart, so the lesser key counts.
+            let other = key.len();
+            packer.exchange();
+            self.oracle.pack_as(self.world.now, packer.names(), key);
+            if key[other..] < key[known..other] {
+                key.copy_within(other.., known);
+            }
+            key.truncate(other);
+        }
+    }
+}
+
+/// Writes a line of a process.
+fn say(world: &World, process: u8, fact: Fact, ctx: &mut Ctx<'_>) {
+    let by: Node = world.node(process, ctx);
+    ctx.lines.push(Line { at: world.now, by, fact });
+}
+
+/// Whether a step is taken at its time alone, and so has one.
+fn is_timed(task: &Task) -> bool {
+    matches!(task.step, Step::Await { .. })
+}
+
+/// The most states of one exploration, unless set.
+const STATES_MAX: u64 = 60_000_000;
+/// The most bytes of keys of one exploration, unless set.
+const BYTES_MAX: u64 = 6 << 30;
