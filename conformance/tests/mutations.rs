@@ -157,7 +157,8 @@ fn no_mutation_panics_and_none_of_a_signed_body_verifies() {
             let mut body = input.body.clone();
             (0..=dice.below(3)).for_each(|_| dice.mutate(&mut body));
             if verify(&input, &input.headers, &body, input.url.as_deref()) {
-                let free = !signs_bytes(input.scheme) || body == input.body;
+                // A mutation may undo what a rejected case did to its body.
+                let free = !signs_bytes(input.scheme) || body == input.body || !input.accepted;
                 assert!(free, "{} with seed {seed}: a changed body verifies", input.id);
             }
             let mut headers = input.headers.clone();

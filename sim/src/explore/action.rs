@@ -9,7 +9,11 @@ use super::{Budget, Run, State};
 use crate::{
     history::Side,
     setup::Deed,
-    world::{NOBODY, ProcessNo, Step, Task, Twist, World, db::{Db, index}, pack::Packer},
+    world::{
+        NOBODY, ProcessNo, Step, Task, Twist, World,
+        db::{Db, index},
+        pack::Packer,
+    },
 };
 
 /// One thing that happens.
@@ -94,7 +98,8 @@ impl State<'_> {
         let first_worker = setup.relays + setup.ingresses;
         let effects = first_worker + setup.workers;
         let nameless = self.sight(run).nameless;
-        let of = |from: ProcessNo, to: ProcessNo| from..if nameless { to.min(from + 1) } else { to };
+        let of =
+            |from: ProcessNo, to: ProcessNo| from..if nameless { to.min(from + 1) } else { to };
         let now = self.world.db_now(Side::Sender);
         let sender = self.world.db(Side::Sender);
         for event in sender.events.iter().flatten() {
@@ -124,7 +129,9 @@ impl State<'_> {
     ) {
         let side = World::side(processes.start, run.setup());
         let about = |task: &&Task| {
-            World::side(task.owner, run.setup()) == side && task.owner != NOBODY && is_about(&task.step, row)
+            World::side(task.owner, run.setup()) == side
+                && task.owner != NOBODY
+                && is_about(&task.step, row)
         };
         let racing = self.world.tasks.iter().filter(about);
         if racing.clone().count() >= usize::from(run.small.racers) {
@@ -175,7 +182,10 @@ impl Budget {
             Twist::CommitFails | Twist::Serialization => self.failed_commits > 0,
             Twist::HandlerFails => self.handler_failures > 0,
             // Elsewhere it leaves what a crash before the step leaves.
-            Twist::Die => self.crashes > 0 && matches!(task.step, Step::WorkCommit { .. } | Step::FanOut { .. }),
+            Twist::Die => {
+                self.crashes > 0
+                    && matches!(task.step, Step::WorkCommit { .. } | Step::FanOut { .. })
+            }
             Twist::Refuse(_) => self.refusals > 0,
             Twist::Delay
             | Twist::Reset

@@ -277,7 +277,8 @@ impl<'t> State<'t> {
         lines.clear();
         let deeds = ((1_u16 << run.small.deeds.len()) - 1) as u8;
         let left = Left { budget: run.small.budget, deeds };
-        let mut state = Self { world: World::new(run.setup()), oracle: Oracle::new(run.terms()), left };
+        let mut state =
+            Self { world: World::new(run.setup()), oracle: Oracle::new(run.terms()), left };
         run.with(lines, |ctx| state.world.open(ctx));
         state.reduce(run, lines);
         state
@@ -347,7 +348,11 @@ impl<'t> State<'t> {
         let now = self.world.now;
         let wakes = [Side::Sender, Side::Receiver].into_iter().filter_map(|side| {
             let db = self.world.db(side);
-            [db.next_opening(db.now(now), &self.oracle.terms().profile)].into_iter().flatten().map(|at| db.true_time(at)).min()
+            [db.next_opening(db.now(now), &self.oracle.terms().profile)]
+                .into_iter()
+                .flatten()
+                .map(|at| db.true_time(at))
+                .min()
         });
         let deadlines = self.world.tasks.iter().filter(|task| self.waits(task)).map(|task| task.at);
         wakes.chain(deadlines).min()

@@ -122,9 +122,10 @@ fn is_stale(world: &World, row: &Receipt) -> bool {
 }
 
 fn is_held(world: &World, side: Side, ticket: Ticket) -> bool {
-    world.db(side).delivery(ticket.delivery).is_some_and(|row| {
-        matches!(row.stand, Stand::Claimed { .. }) && row.fence == ticket.fence
-    })
+    world
+        .db(side)
+        .delivery(ticket.delivery)
+        .is_some_and(|row| matches!(row.stand, Stand::Claimed { .. }) && row.fence == ticket.fence)
 }
 
 fn is_worked(world: &World, job: Job) -> bool {

@@ -88,7 +88,8 @@ pub(super) fn search(
             break true;
         }
         leave(&shared, &mut scouts, level);
-        if scouts.iter().any(|scout| scout.breach.is_some()) || shared.full.load(Ordering::Relaxed) {
+        if scouts.iter().any(|scout| scout.breach.is_some()) || shared.full.load(Ordering::Relaxed)
+        {
             break false;
         }
         depth += u32::from(scouts.iter().any(|scout| !scout.next.is_empty()));
@@ -259,7 +260,9 @@ fn outcome(lines: &[Line], key: &mut Vec<u8>) {
     use std::io::Write;
     for line in lines {
         let written = match line.fact {
-            Fact::DeliveryStands { delivery, stand, .. } => write!(key, "d{} {stand:?};", delivery.0),
+            Fact::DeliveryStands { delivery, stand, .. } => {
+                write!(key, "d{} {stand:?};", delivery.0)
+            }
             Fact::ReceiptStands { receipt, stand, .. } => write!(key, "r{} {stand:?};", receipt.0),
             Fact::EntityStands { entity, state, .. } => write!(key, "e{} {};", entity.0, state.0),
             _ => Ok(()),

@@ -134,8 +134,9 @@ mod tests {
     #[test]
     fn every_key_is_found_again_and_none_for_another() {
         let table = Table::new();
-        let keys: Vec<Vec<u8>> =
-            (0..40_000_u32).map(|n| [&n.to_be_bytes()[..], &vec![7; n as usize % 13]].concat()).collect();
+        let keys: Vec<Vec<u8>> = (0..40_000_u32)
+            .map(|n| [&n.to_be_bytes()[..], &vec![7; n as usize % 13]].concat())
+            .collect();
         let ids: Vec<Option<Id>> =
             keys.iter().zip(0..).map(|(key, n)| table.insert(key, (n, 3))).collect();
         let mut distinct: Vec<Id> = ids.iter().flatten().copied().collect();

@@ -7,7 +7,8 @@ use hookproof_core::{
     Id, Millis,
     ladder::Ladder,
     model::{
-        Early, EventType, Kind, Model, Occurrence, Operation, Order, Rule, State, States, Transition,
+        Early, EventType, Kind, Model, Occurrence, Operation, Order, Rule, State, States,
+        Transition,
     },
     profile::{InboxPolicy, Profile},
 };
@@ -99,7 +100,13 @@ fn booking() -> Small {
     Small {
         name: "a manual booking racing a worker",
         setup: setup(&[PAID], 1),
-        budget: Budget { crashes: 1, lost_answers: 1, stalls: 1, handler_failures: 1, ..Budget::default() },
+        budget: Budget {
+            crashes: 1,
+            lost_answers: 1,
+            stalls: 1,
+            handler_failures: 1,
+            ..Budget::default()
+        },
         deeds: vec![Deed::Book { operation }],
         racers: 2,
         unreduced: false,
@@ -152,7 +159,15 @@ fn terms() -> Terms {
         pause_ms: UNIT,
         retention_ms: None,
     };
-    Terms { profile, inbox, models: vec![order()], model_of: vec![0], poll_ms: 0, skew_ms: 0, timely: false }
+    Terms {
+        profile,
+        inbox,
+        models: vec![order()],
+        model_of: vec![0],
+        poll_ms: 0,
+        skew_ms: 0,
+        timely: false,
+    }
 }
 
 /// An order that is paid by one of two events, and shipped: its effects are in its own database.
