@@ -130,6 +130,9 @@ impl Reader<'_> {
                 }
                 text.push(' ');
             }
+            if components.len() == ITEMS_MAX {
+                return None;
+            }
             let component = self.component()?;
             text.push_str(&component.text);
             components.push(component);
@@ -159,7 +162,7 @@ impl Reader<'_> {
             } else {
                 Bare::Word(String::from("?1"))
             };
-            if all.iter().any(|(other, _)| *other == key) {
+            if all.len() == ITEMS_MAX || all.iter().any(|(other, _)| *other == key) {
                 return None;
             }
             all.push((key, value));
@@ -229,6 +232,9 @@ impl Reader<'_> {
     }
 }
 
+/// The most components of a list, and the most parameters of an item: each is compared with each.
+const ITEMS_MAX: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +258,15 @@ mod tests {
         for bad in ["a=:AA=:", "a=:AA==", "a=b", "a=:AA==:,", "a=:AB==:"] {
             assert!(byte_sequences(bad.as_bytes()).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_list_has_an_end() {
+        let list = |count| alloc::format!("a=({})", alloc::vec!["\"x\""; count].join(" "));
+        assert!(inner_lists(list(ITEMS_MAX).as_bytes()).is_some());
+        assert!(inner_lists(list(ITEMS_MAX + 1).as_bytes()).is_none());
+        let parameters: String = (0..=ITEMS_MAX).map(|at| alloc::format!(";p{at}")).collect();
+        assert!(inner_lists(alloc::format!("a=(){parameters}").as_bytes()).is_none());
     }
 
     proptest! {
