@@ -99,3 +99,16 @@ fn no_scheme_of_the_list_is_forgotten() {
         assert!(known, "{name} has neither a row nor a reason");
     }
 }
+
+#[test]
+fn each_row_says_how_many_vectors_are_published_for_it() {
+    let vectors: Vec<serde_json::Value> =
+        serde_json::from_str(&read("published.json")).expect("a list of vectors");
+    for row in scheme::all() {
+        let published = vectors
+            .iter()
+            .filter(|vector| vector["scheme"] == *row.name && vector.get("kind").is_none())
+            .count();
+        assert_eq!(usize::from(row.facts.vectors), published, "{}", row.name);
+    }
+}
