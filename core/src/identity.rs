@@ -90,6 +90,15 @@ impl Places {
         }
     }
 
+    /// Svix: Standard Webhooks under its own header names.
+    pub const fn svix() -> Self {
+        Self {
+            id: Some(Place::Header(Text::Borrowed("svix-id"))),
+            event_type: Some(body("/type")),
+            ..Self::NOTHING
+        }
+    }
+
     /// Stripe: everything is in the body.
     pub const fn stripe() -> Self {
         Self {
@@ -148,6 +157,7 @@ impl Places {
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "standard-webhooks" => Self::standard_webhooks(),
+            "svix" => Self::svix(),
             "stripe" => Self::stripe(),
             "paymos" => Self::paymos(),
             "github" => Self::github(),

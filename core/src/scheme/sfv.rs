@@ -265,8 +265,9 @@ mod tests {
         let list = |count| alloc::format!("a=({})", alloc::vec!["\"x\""; count].join(" "));
         assert!(inner_lists(list(ITEMS_MAX).as_bytes()).is_some());
         assert!(inner_lists(list(ITEMS_MAX + 1).as_bytes()).is_none());
-        let parameters: String = (0..=ITEMS_MAX).map(|at| alloc::format!(";p{at}")).collect();
-        assert!(inner_lists(alloc::format!("a=(){parameters}").as_bytes()).is_none());
+        let parameters: Vec<String> = (0..=ITEMS_MAX).map(|at| alloc::format!("p{at}")).collect();
+        let parameters = parameters.join(";");
+        assert!(inner_lists(alloc::format!("a=();{parameters}").as_bytes()).is_none());
     }
 
     proptest! {
