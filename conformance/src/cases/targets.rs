@@ -31,10 +31,15 @@ pub(super) fn url(fields: &Fields<'_>, _: &Profile) -> Outcome {
     Ok(got)
 }
 
-/// The answers for a host, whose name may be written with its final dot or in capitals. One that is
+/// The answers for a host, whose name may be written with its final dot, in capitals or in its own
+/// script. One that is
 /// no address makes the whole answer empty: it denies.
 fn answers(dns: &Value, host: &str) -> Vec<IpAddr> {
-    let same = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case(host);
+    let same = |name: &str| {
+        let read = || Target::parse(&format!("https://{name}/"), &TargetPolicy::default());
+        name.trim_end_matches('.').eq_ignore_ascii_case(host)
+            || read().is_ok_and(|target| target.host() == host)
+    };
     let found = dns.as_object().and_then(|map| map.iter().find(|(name, _)| same(name)));
     found.and_then(|(_, list)| addresses(list.as_array()?)).unwrap_or_default()
 }
