@@ -76,6 +76,20 @@ fn the_object_for_programs_has_its_keys_in_their_order() {
 }
 
 #[test]
+fn a_bounded_look_at_the_small_worlds_says_how_far_it_went() {
+    let output =
+        hookproof(&["prove", "--level", "explore", "--rogue", "none", "--budget", "1s", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("an object");
+    assert_eq!(output.status.code(), Some(0), "{object}");
+    assert_eq!(object["histories"], 0);
+    assert_eq!(object["seed_range"], serde_json::Value::Null);
+    let worlds = object["explore"].as_array().expect("worlds");
+    assert!(worlds.len() >= 2, "{object}");
+    assert!(worlds.iter().all(|world| world["states"].as_u64() > Some(1_000)), "{object}");
+    assert!(object["promises"][0]["levels"]["explore"].as_u64() > Some(1_000), "{object}");
+}
+
+#[test]
 fn the_counts_do_not_depend_on_the_number_of_jobs() {
     let counts = |jobs| {
         let output = hookproof(&[&SMALL[..], &["--json", "--jobs", jobs]].concat());
@@ -104,7 +118,8 @@ fn the_canary_is_caught_by_the_keys_of_operations() {
 
 #[test]
 fn the_command_that_a_hunt_prints_shows_its_rogue_caught() {
-    let text = stdout(&hookproof(&["prove", "--rogue", "no-alert"]));
+    let text =
+        stdout(&hookproof(&["prove", "--rogue", "no-alert", "--level", "sim", "--seeds", "1"]));
     let command = text.lines().find_map(|line| line.strip_prefix("all of it  hookproof "));
     let args: Vec<&str> = command.expect("a command").split(' ').collect();
     let output = hookproof(&args);

@@ -11,7 +11,7 @@ mod tally;
 mod walks;
 
 pub use favour::favours;
-pub use hunt::{Catch, Effort, Hunt, hunt, hunt_all};
+pub use hunt::{Catch, Effort, Hunt, Origin, hunt, hunt_all};
 pub use tally::Tally;
 pub use walks::{Found, Walks, walk_one, walk_seeds};
 

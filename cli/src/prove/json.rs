@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 
 use super::{
     options::{Level, Options},
-    outcome::{Outcome, Verdict, Walked},
+    outcome::{self, Outcome, Verdict, Walked},
 };
 use crate::say::per_second;
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report {
     verdict: &'static str,
     seconds: f64,
     histories: u64,
@@ -24,7 +24,7 @@ struct Report<'a> {
     repeat: String,
     promises: Vec<Row>,
     rogues: Vec<Rogue>,
-    explore: Vec<World<'a>>,
+    explore: Vec<World>,
     faults: Pairs,
 }
 
@@ -49,8 +49,8 @@ struct Rogue {
 
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "the key is `world`")]
-struct World<'a> {
-    world: &'a str,
+struct World {
+    world: &'static str,
     states: u64,
     transitions: u64,
     transitions_per_second: u64,
@@ -73,7 +73,7 @@ pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -
     writeln!(out)
 }
 
-fn report<'a>(outcome: &'a Outcome, options: &Options) -> Report<'a> {
+fn report(outcome: &Outcome, options: &Options) -> Report {
     let walked = outcome.walked.as_ref();
     let tally = walked.map(|walked| &walked.walks.tally);
     let seeds = walked.map(|walked| &walked.walks.seeds).filter(|seeds| !seeds.is_empty());
@@ -84,12 +84,16 @@ fn report<'a>(outcome: &'a Outcome, options: &Options) -> Report<'a> {
         histories: tally.map_or(0, |tally| tally.histories),
         steps: tally.map_or(0, |tally| tally.steps),
         steps_per_second_per_core: walked.map_or(0, |walked| speed(walked, options)),
-        violations: outcome.violations().len(),
+        violations: outcome.violations(options).len(),
         seed_range: seeds.map(|seeds| [seeds.start, seeds.end - 1]),
         repeat: options.repeat(seeds),
-        promises: options.promises().into_iter().map(|promise| row(promise, outcome)).collect(),
+        promises: options
+            .promises()
+            .into_iter()
+            .map(|promise| row(promise, outcome, options))
+            .collect(),
         rogues: outcome.hunts.iter().map(rogue).collect(),
-        explore: Vec::new(),
+        explore: outcome.worlds.iter().map(world).collect(),
         faults: Pairs(Family::ALL.map(|family| (family.name(), fired(family))).to_vec()),
     }
 }
@@ -99,8 +103,11 @@ pub(crate) fn speed(walked: &Walked, options: &Options) -> u64 {
     per_second(walked.walks.tally.steps, walked.took) / options.cores() as u64
 }
 
-fn row(promise: Promise, outcome: &Outcome) -> Row {
+fn row(promise: Promise, outcome: &Outcome, options: &Options) -> Row {
     let mut levels = Vec::new();
+    if !outcome.worlds.is_empty() {
+        levels.push((Level::Explore.name(), outcome.states(promise)));
+    }
     if outcome.walked.is_some() {
         levels.push((Level::Sim.name(), outcome.kept(promise)));
     }
@@ -109,7 +116,7 @@ fn row(promise: Promise, outcome: &Outcome) -> Row {
         sentence: promise.sentence(),
         levels: Pairs(levels),
         in_danger: outcome.danger(promise),
-        verdict: word(outcome.verdict_of(promise)),
+        verdict: word(outcome.verdict_of(promise, options)),
     }
 }
 
@@ -118,10 +125,22 @@ fn rogue(hunt: &Hunt) -> Rogue {
     Rogue {
         name: hunt.rogue.name(),
         promise: catch.map(|catch| catch.breach.promise.id()),
-        level: catch.map(|_| Level::Sim.name()),
+        level: catch.map(|catch| Level::of(catch.origin).name()),
         caught: catch.is_some(),
         tries: hunt.tries,
         steps: catch.map(|catch| catch.lines.len()),
+    }
+}
+
+fn world(world: &outcome::World) -> World {
+    let explored = &world.explored;
+    World {
+        world: world.name,
+        states: explored.states,
+        transitions: explored.transitions,
+        transitions_per_second: per_second(explored.transitions, world.took),
+        exhausted: explored.exhausted,
+        seconds: world.took.as_secs_f64(),
     }
 }
 

@@ -13,7 +13,8 @@ use crate::{
     table::{Cell, Side, Table},
 };
 
-/// A row a promise: how much was checked at each level, and how often it was in danger.
+/// A row a promise: states explored and histories walked, each with how often it was in danger there,
+/// and how many rogues it caught.
 pub(crate) fn promises(
     outcome: &Outcome,
     options: &Options,
@@ -22,7 +23,9 @@ pub(crate) fn promises(
     let mut table = Table::new([
         ("", Side::Left),
         ("promise", Side::Left),
-        ("histories", Side::Right),
+        ("explored", Side::Right),
+        ("in danger", Side::Right),
+        ("walked", Side::Right),
         ("in danger", Side::Right),
         ("rogues", Side::Right),
         ("", Side::Left),
@@ -31,10 +34,12 @@ pub(crate) fn promises(
         table.row([
             promise.id().into(),
             short(promise.sentence(), SENTENCE).into(),
-            number(outcome.kept(promise)).into(),
-            number(outcome.danger(promise)).into(),
+            some(outcome.states(promise)),
+            some(outcome.danger_explored(promise)),
+            some(outcome.kept(promise)),
+            some(outcome.danger_walked(promise)),
             number(outcome.caught_by(promise)).into(),
-            match outcome.verdict_of(promise) {
+            match outcome.verdict_of(promise, options) {
                 Verdict::Checked => Cell::new("checked", GOOD),
                 Verdict::Broken => Cell::new("BROKEN", BAD),
                 Verdict::Open if outcome.danger(promise) == 0 => Cell::new("not in danger", OPEN),
@@ -43,6 +48,11 @@ pub(crate) fn promises(
         ]);
     }
     table.write(out)
+}
+
+/// A number, or nothing where there is none.
+fn some(count: u64) -> Cell {
+    if count == 0 { Cell::new("-", DIM) } else { number(count).into() }
 }
 
 /// A row a rogue: who caught it, how soon, and in how short a history.
@@ -63,7 +73,7 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
             Some(catch) => [
                 name,
                 Cell::new(catch.breach.promise.id(), GOOD),
-                Level::Sim.name().into(),
+                Level::of(catch.origin).name().into(),
                 tries,
                 number(catch.lines.len() as u64).into(),
                 note,
@@ -79,4 +89,4 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// How much of a promise's sentence the matrix shows.
-const SENTENCE: usize = 62;
+const SENTENCE: usize = 48;

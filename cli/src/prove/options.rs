@@ -3,7 +3,12 @@
 use std::{num::NonZeroUsize, ops::Range, thread, time::Duration};
 
 use clap::{Args, ValueEnum};
-use hookproof_sim::{history::Family, promise::Promise, prove::favours, rogue::Rogue};
+use hookproof_sim::{
+    history::Family,
+    promise::Promise,
+    prove::{Origin, favours},
+    rogue::{CANARY, Rogue},
+};
 
 /// How a history is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -15,6 +20,14 @@ pub(crate) enum Level {
 }
 
 impl Level {
+    /// The level that a history is from.
+    pub(crate) fn of(origin: Origin) -> Self {
+        match origin {
+            Origin::Seed(_) => Self::Sim,
+            Origin::World(_) => Self::Explore,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Explore => "explore",
@@ -116,6 +129,17 @@ impl Options {
     pub(crate) fn has(&self, level: Level) -> bool {
         let alone = self.one_rogue().is_some() && self.seeds.is_none() && self.level.is_none();
         !alone && self.level.is_none_or(|asked| asked == level)
+    }
+
+    /// Whether this level alone was asked for.
+    pub(crate) fn keeps_to(&self, level: Level) -> bool {
+        self.level == Some(level)
+    }
+
+    /// Whether a rogue must be caught: the small worlds alone are too small for many, so there only
+    /// the one that is named, and the canary.
+    pub(crate) fn expects(&self, rogue: Rogue) -> bool {
+        !self.keeps_to(Level::Explore) || rogue == CANARY || self.one_rogue() == Some(rogue)
     }
 
     pub(crate) fn jobs(&self) -> usize {
@@ -275,5 +299,41 @@ fn promise(text: &str) -> Result<Promise, String> {
     }
 }
 
+#[cfg(test)]
+impl Options {
+    pub(crate) fn parsed(args: &[&str]) -> Self {
+        #[derive(clap::Parser)]
+        struct Alone {
+            #[command(flatten)]
+            options: Options,
+        }
+        let args = std::iter::once(&"prove").chain(args);
+        clap::Parser::try_parse_from(args).map(|Alone { options }| options).expect("good options")
+    }
+}
+
 /// How many histories a default run walks.
 pub(crate) const SEEDS: u64 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_repeats_a_run_names_what_was_walked_instead_of_a_budget() {
+        let options =
+            Options::parsed(&["--budget", "20s", "--rogue", "no-wake", "--promise", "r9"]);
+        let repeat = "hookproof prove --seeds 640 --rogue no-wake --promise R9";
+        assert_eq!(options.repeat(Some(&(0..640))), repeat);
+    }
+
+    #[test]
+    fn a_default_run_leaves_nothing_out_and_more_seeds_are_not_less() {
+        for args in [&[][..], &["--json", "--jobs", "1"], &["--seeds", "200_000"], &["--deep"]] {
+            assert!(Options::parsed(args).left_out().is_empty(), "{args:?}");
+        }
+        for args in [["--seeds", "200"], ["--seeds", "1..200000"], ["--rogue", "none"]] {
+            assert_eq!(Options::parsed(&args).left_out().len(), 1, "{args:?}");
+        }
+    }
+}

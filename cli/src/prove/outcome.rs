@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use hookproof_sim::{
-    history::Family,
+    explore::{Counterexample, Explored},
+    history::{Family, Line},
+    oracle::Breach,
     promise::Promise,
     prove::{Found, Hunt, Walks},
     rogue::Rogue,
@@ -15,6 +17,8 @@ use crate::{End, say};
 /// Everything that a run showed.
 #[derive(Debug)]
 pub(crate) struct Outcome {
+    /// The small worlds, where they were asked for.
+    pub(crate) worlds: Vec<World>,
     /// The seeded histories, where they were asked for.
     pub(crate) walked: Option<Walked>,
     /// The hunts that were begun, the canary's first.
@@ -25,6 +29,16 @@ pub(crate) struct Outcome {
     pub(crate) took: Duration,
 }
 
+/// A small world, and how long it took.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) name: &'static str,
+    /// What there is in it, and what may go wrong.
+    pub(crate) bounds: String,
+    pub(crate) explored: Explored,
+    pub(crate) took: Duration,
+}
+
 /// Seeded histories, and how long they took.
 #[derive(Debug)]
 pub(crate) struct Walked {
@@ -32,12 +46,16 @@ pub(crate) struct Walked {
     pub(crate) took: Duration,
 }
 
-/// A broken promise, and where.
+/// A promise that the correct code broke, and where.
 #[derive(Debug)]
 pub(crate) struct Violation<'a> {
-    pub(crate) found: &'a Found,
-    /// The rogue in whose hunt the correct code broke it, if it was in one.
-    pub(crate) hunt_for: Option<Rogue>,
+    pub(crate) promise: Promise,
+    pub(crate) what: &'a str,
+    pub(crate) lines: &'a [Line],
+    /// What repeats it.
+    pub(crate) command: String,
+    /// Whether that prints the whole history.
+    pub(crate) traced: bool,
 }
 
 /// What is said of one promise, or of the whole.
@@ -51,24 +69,45 @@ pub(crate) enum Verdict {
 
 impl Outcome {
     /// What was broken, by the correct code.
-    pub(crate) fn violations(&self) -> Vec<Violation<'_>> {
+    pub(crate) fn violations(&self, options: &Options) -> Vec<Violation<'_>> {
+        let worlds = self.worlds.iter().filter_map(|world| world.explored.breach.as_ref());
+        let worlds = worlds.map(|breach| of_world(breach, options));
         let walked = self.walked.iter().filter_map(|walked| walked.walks.found.as_ref());
-        let walked = walked.map(|found| Violation { found, hunt_for: None });
+        let walked = walked.map(|found| of_seed(found, options.trace(found.seed)));
         let hunts = self.hunts.iter().filter_map(|hunt| {
-            let found = hunt.honest.as_ref()?;
-            Some(Violation { found, hunt_for: Some(hunt.rogue) })
+            let (found, rogue) = (hunt.honest.as_ref()?, hunt.rogue.name());
+            Some(of_seed(found, format!("hookproof prove --seed {} --favour {rogue}", found.seed)))
         });
-        walked.chain(hunts).collect()
+        worlds.chain(walked).chain(hunts).collect()
     }
 
     /// The rogues that were hunted to the end and not caught.
-    pub(crate) fn escaped(&self) -> Vec<&Hunt> {
-        self.hunts.iter().filter(|hunt| hunt.catch.is_none() && !hunt.cut).collect()
+    pub(crate) fn escaped(&self, options: &Options) -> Vec<&Hunt> {
+        let escaped = |hunt: &&Hunt| hunt.catch.is_none() && !hunt.cut;
+        // The default worlds alone are too small for most rogues.
+        let expected = |hunt: &&Hunt| options.expects(hunt.rogue);
+        self.hunts.iter().filter(escaped).filter(expected).collect()
+    }
+
+    /// How often a promise was in danger in the small worlds.
+    pub(crate) fn danger_explored(&self, promise: Promise) -> u64 {
+        self.worlds.iter().map(|world| world.explored.danger.of(promise)).sum()
+    }
+
+    /// How often a promise was in danger in the seeded histories.
+    pub(crate) fn danger_walked(&self, promise: Promise) -> u64 {
+        self.walked.as_ref().map_or(0, |walked| walked.walks.tally.danger(promise))
     }
 
     /// How often a promise was in danger, at all levels.
     pub(crate) fn danger(&self, promise: Promise) -> u64 {
-        self.walked.as_ref().map_or(0, |walked| walked.walks.tally.danger(promise))
+        self.danger_explored(promise) + self.danger_walked(promise)
+    }
+
+    /// In how many states of the small worlds in which it was in danger at all a promise was kept.
+    pub(crate) fn states(&self, promise: Promise) -> u64 {
+        let endangered = self.worlds.iter().filter(|world| world.explored.danger.of(promise) > 0);
+        endangered.map(|world| world.explored.states).sum()
     }
 
     /// In how many seeded histories a promise was decided, and kept.
@@ -90,9 +129,8 @@ impl Outcome {
         Rogue::ALL.iter().filter(of_its_own).all(hunted) && self.caught_by(promise) == 0
     }
 
-    pub(crate) fn verdict_of(&self, promise: Promise) -> Verdict {
-        let broke = |violation: &Violation<'_>| violation.found.breach.promise == promise;
-        if self.violations().iter().any(broke) {
+    pub(crate) fn verdict_of(&self, promise: Promise, options: &Options) -> Verdict {
+        if self.violations(options).iter().any(|violation| violation.promise == promise) {
             Verdict::Broken
         } else if self.danger(promise) == 0 || self.unguarded(promise) {
             Verdict::Open
@@ -103,26 +141,18 @@ impl Outcome {
 
     /// What should have happened and did not, a sentence each.
     pub(crate) fn unexercised(&self, options: &Options) -> Vec<String> {
+        let promises = options.promises().into_iter();
+        let safe = promises.clone().filter(|&promise| self.danger(promise) == 0);
+        let unguarded = promises.filter(|&promise| self.unguarded(promise));
         let mut said = Vec::new();
-        let promises = options.promises().into_iter();
-        let safe: Vec<&str> =
-            promises.filter(|&promise| self.danger(promise) == 0).map(Promise::id).collect();
-        if !safe.is_empty() {
-            said.push(format!("never in danger: {}", safe.join(", ")));
-        }
-        let promises = options.promises().into_iter();
-        let uncaught: Vec<&str> =
-            promises.filter(|&promise| self.unguarded(promise)).map(Promise::id).collect();
-        if !uncaught.is_empty() {
-            said.push(format!("no rogue was caught by: {}", uncaught.join(", ")));
-        }
+        said.extend(listed("never in danger", safe.map(Promise::id)));
+        said.extend(listed("no rogue was caught by", unguarded.map(Promise::id)));
+        let cut = self.worlds.iter().filter(|world| !world.explored.exhausted);
+        said.extend(listed("not explored to the end", cut.map(|world| world.name)));
         if let Some(walked) = &self.walked {
             let tally = &walked.walks.tally;
             let idle = Family::ALL.into_iter().filter(|family| tally.fired(*family) == 0);
-            let idle: Vec<&str> = idle.map(Family::name).collect();
-            if !idle.is_empty() {
-                said.push(format!("faults that never fired: {}", idle.join(", ")));
-            }
+            said.extend(listed("faults that never fired", idle.map(Family::name)));
             if tally.unended > 0 {
                 let left = say::count(tally.unended, "history was", "histories were");
                 said.push(format!("{left} left before all timers had run out"));
@@ -134,16 +164,16 @@ impl Outcome {
     /// What was left out because of the options or because time was up, a phrase each.
     pub(crate) fn left_out(&self, options: &Options) -> Vec<String> {
         let mut left_out = options.left_out();
-        let cut: Vec<&str> = self
-            .rogues
+        let begun = |at: usize| self.hunts.get(at).is_some_and(|hunt| !hunt.cut);
+        let cut = self.rogues.iter().enumerate().filter(|(at, _)| !begun(*at));
+        let cut = cut.map(|(_, rogue)| rogue.name());
+        left_out.extend(listed("rogues that time was too short for", cut));
+        let unseen = self
+            .hunts
             .iter()
-            .enumerate()
-            .filter(|(at, _)| self.hunts.get(*at).is_none_or(|hunt| hunt.cut))
-            .map(|(_, rogue)| rogue.name())
-            .collect();
-        if !cut.is_empty() {
-            left_out.push(format!("rogues that time was too short for: {}", cut.join(", ")));
-        }
+            .filter(|hunt| hunt.catch.is_none() && !hunt.cut && !options.expects(hunt.rogue));
+        let unseen = unseen.map(|hunt| hunt.rogue.name());
+        left_out.extend(listed("rogues that the small worlds alone do not show", unseen));
         left_out
     }
 
@@ -156,15 +186,99 @@ impl Outcome {
     }
 
     pub(crate) fn end(&self, options: &Options) -> End {
-        // A prover that does not even see the canary has shown nothing.
+        // A prover that did not get as far as the canary has shown nothing.
         let blind = self.hunts.first().is_none_or(|hunt| hunt.cut);
-        if !self.violations().is_empty() || !self.escaped().is_empty() {
+        let narrowed = !options.left_out().is_empty();
+        if !self.violations(options).is_empty() || !self.escaped(options).is_empty() {
             End::Broken
-        } else if blind || (options.left_out().is_empty() && !self.unexercised(options).is_empty())
-        {
+        } else if blind || (!narrowed && !self.unexercised(options).is_empty()) {
             End::Unexercised
         } else {
             End::Kept
         }
+    }
+}
+
+fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> {
+    let deep = if options.deep { " --deep" } else { "" };
+    Violation {
+        promise: breach.promise,
+        what: &breach.what,
+        lines: &breach.lines,
+        command: format!("hookproof prove --level explore --rogue none{deep}"),
+        traced: false,
+    }
+}
+
+fn of_seed(found: &Found, command: String) -> Violation<'_> {
+    let Found { breach: Breach { promise, what }, lines, .. } = found;
+    Violation { promise: *promise, what, lines, command, traced: true }
+}
+
+/// A head and what falls under it; `None` where nothing does.
+fn listed<'a>(head: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then(|| format!("{head}: {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use hookproof_sim::{
+        prove::{Catch, Origin},
+        rogue::CANARY,
+    };
+
+    use super::*;
+
+    fn hunt(rogue: Rogue, caught: bool, cut: bool) -> Hunt {
+        let breach = Breach { promise: rogue.breaks()[0], what: String::new() };
+        let catch = caught.then(|| Catch { origin: Origin::Seed(0), breach, lines: Vec::new() });
+        Hunt { rogue, tries: 1, catch, by: BTreeSet::new(), cut, honest: None }
+    }
+
+    fn end(hunts: Vec<Hunt>, options: &Options) -> End {
+        let rogues = hunts.iter().map(|hunt| hunt.rogue).collect();
+        let took = Duration::ZERO;
+        Outcome { worlds: Vec::new(), walked: None, hunts, rogues, took }.end(options)
+    }
+
+    fn narrowed() -> Options {
+        Options::parsed(&["--budget", "1m"])
+    }
+
+    #[test]
+    fn a_prover_that_misses_the_canary_has_failed() {
+        assert_eq!(end(vec![hunt(CANARY, false, false)], &narrowed()), End::Broken);
+    }
+
+    #[test]
+    fn a_prover_that_had_no_time_for_the_canary_has_shown_nothing() {
+        assert_eq!(end(vec![hunt(CANARY, false, true)], &narrowed()), End::Unexercised);
+        assert_eq!(end(Vec::new(), &narrowed()), End::Unexercised);
+    }
+
+    #[test]
+    fn a_rogue_that_escapes_is_a_failure_and_one_that_time_was_too_short_for_is_not() {
+        let canary = hunt(CANARY, true, false);
+        let escaped = vec![canary.clone(), hunt(Rogue::NoAlert, false, false)];
+        assert_eq!(end(escaped, &narrowed()), End::Broken);
+        assert_eq!(end(vec![canary, hunt(Rogue::NoAlert, false, true)], &narrowed()), End::Kept);
+    }
+
+    #[test]
+    fn a_default_run_in_which_nothing_was_in_danger_is_no_success() {
+        let caught = vec![hunt(CANARY, true, false)];
+        assert_eq!(end(caught.clone(), &Options::default()), End::Unexercised);
+        assert_eq!(end(caught, &narrowed()), End::Kept);
+    }
+
+    #[test]
+    fn a_promise_broken_on_the_way_to_a_rogue_is_broken() {
+        let breach = Breach { promise: Promise::R7, what: String::new() };
+        let found = Found { seed: 3, breach, lines: Vec::new() };
+        let hunt = Hunt { honest: Some(found), ..hunt(CANARY, true, false) };
+        assert_eq!(end(vec![hunt], &narrowed()), End::Broken);
     }
 }

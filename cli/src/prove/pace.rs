@@ -21,8 +21,12 @@ impl Pace {
         Self::new(count, "rogues", deadline)
     }
 
+    pub(crate) fn of_states(world: &'static str) -> Self {
+        Self::new(0, world, None)
+    }
+
     fn new(count: u64, what: &'static str, deadline: Option<Instant>) -> Self {
-        let form = if deadline.is_some() {
+        let form = if deadline.is_some() || count == 0 {
             "{spinner} {human_pos} {msg}, {elapsed}"
         } else {
             "{wide_bar} {human_pos} of {human_len} {msg}, {elapsed}"
@@ -32,6 +36,11 @@ impl Pace {
         let bar = ProgressBar::new(count).with_style(style).with_message(what);
         bar.enable_steady_tick(TICK);
         Self { bar, deadline }
+    }
+
+    /// So many are done by now.
+    pub(crate) fn is_at(&self, count: u64) {
+        self.bar.set_position(count);
     }
 
     /// Takes the bar away.

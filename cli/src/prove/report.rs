@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use hookproof_sim::{
+    explore::Explored,
     history::{Family, Line},
     oracle::Breach,
     promise::Promise,
-    prove::Hunt,
+    prove::{Hunt, Origin},
     rogue::CANARY,
 };
 
@@ -14,12 +15,12 @@ use super::{
     json::speed,
     matrix,
     options::Options,
-    outcome::{Outcome, Verdict, Violation, Walked},
+    outcome::{Outcome, Verdict, Violation, Walked, World},
 };
-use crate::say::{BAD, DIM, GOOD, HEAD, OPEN, count, number, seconds, simulated};
+use crate::say::{BAD, DIM, GOOD, HEAD, OPEN, count, number, per_second, seconds, simulated};
 
 pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    if outcome.walked.is_some() {
+    if ran(outcome) {
         matrix::promises(outcome, options, out)?;
         writeln!(out)?;
     }
@@ -33,6 +34,9 @@ pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -
 }
 
 fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    for world in &outcome.worlds {
+        explored(world, out)?;
+    }
     if let Some(walked) = &outcome.walked {
         histories(walked, options, out)?;
         faults(walked, out)?;
@@ -43,11 +47,31 @@ fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Resu
     for left_out in outcome.left_out(options) {
         total("left out", &left_out, out)?;
     }
-    let shown = if outcome.walked.is_some() { outcome.unexercised(options) } else { Vec::new() };
+    let shown = if ran(outcome) { outcome.unexercised(options) } else { Vec::new() };
     for idle in shown {
         writeln!(out, "{OPEN}{:<10} {idle}{OPEN:#}", "not shown")?;
     }
     Ok(())
+}
+
+/// Whether the correct code was run at all.
+fn ran(outcome: &Outcome) -> bool {
+    outcome.walked.is_some() || !outcome.worlds.is_empty()
+}
+
+fn explored(world: &World, out: &mut dyn Write) -> io::Result<()> {
+    let Explored { states, transitions, depth, exhausted, .. } = world.explored;
+    let bound = if exhausted { "all of" } else { "only a part of" };
+    let said = format!(
+        "{bound} it: {}, {}, {} deep, in {} ({} transitions a second)",
+        count(states, "state", "states"),
+        count(transitions, "transition", "transitions"),
+        number(u64::from(depth)),
+        seconds(world.took),
+        number(per_second(transitions, world.took)),
+    );
+    total("world", &format!("{} ({})", world.name, world.bounds), out)?;
+    total("", &said, out)
 }
 
 fn histories(walked: &Walked, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -92,42 +116,53 @@ fn named_rogue(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io:
     };
     let name = hunt.rogue.name();
     writeln!(out, "\n{HEAD}the shortest history that catches {name}{HEAD:#}")?;
-    history(&catch.breach, &catch.lines, out)?;
-    total("all of it", &format!("hookproof prove --seed {} --rogue {name}", catch.seed), out)
+    let shown = match catch.origin {
+        Origin::Seed(_) => SHOWN,
+        Origin::World(_) => usize::MAX,
+    };
+    let Breach { promise, what } = &catch.breach;
+    history(*promise, what, &catch.lines, shown, out)?;
+    match catch.origin {
+        Origin::Seed(seed) => {
+            total("all of it", &format!("hookproof prove --seed {seed} --rogue {name}"), out)
+        }
+        Origin::World(world) => total("in", world, out),
+    }
 }
 
 fn failures(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    for violation in outcome.violations() {
-        broken(&violation, options, out)?;
+    for violation in outcome.violations(options) {
+        broken(&violation, out)?;
     }
-    for hunt in outcome.escaped() {
+    for hunt in outcome.escaped(options) {
         escaped(hunt, out)?;
     }
     Ok(())
 }
 
-fn broken(violation: &Violation<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let found = violation.found;
-    let promise = found.breach.promise;
+fn broken(violation: &Violation<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Violation { promise, what, lines, command, traced } = violation;
     writeln!(out, "\n{BAD}{promise} is BROKEN{BAD:#}: {}", promise.sentence())?;
-    history(&found.breach, &found.lines, out)?;
-    let command = match violation.hunt_for {
-        Some(rogue) => format!("hookproof prove --seed {} --favour {}", found.seed, rogue.name()),
-        None => options.trace(found.seed),
-    };
-    total("all of it", &command, out)
+    history(*promise, what, lines, if *traced { SHOWN } else { usize::MAX }, out)?;
+    total(if *traced { "all of it" } else { "again" }, command, out)
 }
 
 /// The last part of a history, and what its last line broke.
-fn history(breach: &Breach, lines: &[Line], out: &mut dyn Write) -> io::Result<()> {
-    let from = lines.len().saturating_sub(SHOWN);
+fn history(
+    promise: Promise,
+    what: &str,
+    lines: &[Line],
+    shown: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let from = lines.len().saturating_sub(shown);
     if from > 0 {
         writeln!(out, "{DIM}… {} before{DIM:#}", count(from as u64, "line", "lines"))?;
     }
     for line in &lines[from..] {
         writeln!(out, "{line}")?;
     }
-    writeln!(out, "{BAD}{}{BAD:#}: {}", breach.promise, breach.what)
+    writeln!(out, "{BAD}{promise}{BAD:#}: {what}")
 }
 
 fn escaped(hunt: &Hunt, out: &mut dyn Write) -> io::Result<()> {
@@ -158,16 +193,16 @@ fn sentence(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Re
 }
 
 fn held(outcome: &Outcome, options: &Options) -> String {
-    if outcome.walked.is_none() {
+    if !ran(outcome) {
         return String::new();
     }
     let bounds = bounds(outcome);
-    let (promises, violations) = (options.promises(), outcome.violations());
+    let (promises, violations) = (options.promises(), outcome.violations(options));
     if !violations.is_empty() {
-        let ids = violations.iter().map(|violation| violation.found.breach.promise.id());
+        let ids = violations.iter().map(|violation| violation.promise.id());
         return format!("{} did not hold in {bounds}; ", ids.collect::<Vec<_>>().join(" and "));
     }
-    let checked = |promise: &&Promise| outcome.verdict_of(**promise) == Verdict::Checked;
+    let checked = |promise: &&Promise| outcome.verdict_of(**promise, options) == Verdict::Checked;
     let shown = promises.iter().filter(checked).count() as u64;
     let promises = count(promises.len() as u64, "promise", "promises");
     format!("{} of {promises} were in danger and held in {bounds}; ", number(shown))
@@ -175,8 +210,19 @@ fn held(outcome: &Outcome, options: &Options) -> String {
 
 /// What a verdict is about.
 fn bounds(outcome: &Outcome) -> String {
-    let histories = outcome.walked.as_ref().map_or(0, |walked| walked.walks.tally.histories);
-    count(histories, "seeded history", "seeded histories")
+    let states = outcome.worlds.iter().map(|world| world.explored.states).sum();
+    let worlds = outcome.worlds.len() as u64;
+    let states = || {
+        let worlds = count(worlds, "small world", "small worlds");
+        format!("{} of {worlds}", count(states, "state", "states"))
+    };
+    let walked = outcome.walked.as_ref().map(|walked| walked.walks.tally.histories);
+    let histories = walked.map(|walked| count(walked, "seeded history", "seeded histories"));
+    match histories {
+        Some(histories) if worlds > 0 => format!("{histories} and {}", states()),
+        Some(histories) => histories,
+        None => states(),
+    }
 }
 
 /// How many lines of a history are shown where it fails.

@@ -1,6 +1,9 @@
 //! Which faults bring a rogue to light. Not one that it needs: a hunt only draws them more often.
 
-#[expect(clippy::enum_glob_use, reason = "a table of families alone")]
+#[allow(
+    clippy::enum_glob_use,
+    reason = "a table of families alone; not found in builds for tests"
+)]
 use crate::history::Family::{self, *};
 use crate::rogue::Rogue;
 

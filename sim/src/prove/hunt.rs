@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use super::{Found, Watch, favours, share::share, walks::found};
 use crate::{
+    explore::{Counterexample, Limits, default_worlds, explore},
     history::Line,
     oracle::{Breach, Broken, Oracle},
     promise::Promise,
@@ -20,6 +21,10 @@ pub struct Effort {
     pub tries: u64,
     /// Histories to try after the catch, for a shorter one.
     pub further: u64,
+    /// States of each small world to look at, where histories did not catch it; 0 for none.
+    pub states: u64,
+    /// Whether to look at them in any case: what they show is the shortest there is.
+    pub thorough: bool,
 }
 
 /// How a hunt ended.
@@ -27,7 +32,7 @@ pub struct Effort {
 pub struct Hunt {
     /// The rogue.
     pub rogue: Rogue,
-    /// Histories tried until the catch, or in all.
+    /// Histories tried until the catch, or in all; where it took small worlds, states are added.
     pub tries: u64,
     /// The shortest history that catches it.
     pub catch: Option<Catch>,
@@ -42,12 +47,21 @@ pub struct Hunt {
 /// A history that catches a rogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catch {
-    /// Its seed, in the draws that [`favours`] the rogue.
-    pub seed: u64,
+    /// Where it is from.
+    pub origin: Origin,
     /// The promise that the rogue broke, at its last line.
     pub breach: Breach,
     /// The history, up to the breach.
     pub lines: Vec<Line>,
+}
+
+/// Where a history is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The draw of this seed in which what [`favours`] names for the rogue is on.
+    Seed(u64),
+    /// The small world of this name.
+    World(&'static str),
 }
 
 /// Hunts each rogue, several at once, and gives the hunts in the order of the rogues. Those that time
@@ -66,8 +80,17 @@ pub fn hunt_all(rogues: &[Rogue], effort: Effort, jobs: usize, watch: &dyn Watch
     hunts
 }
 
-/// Hunts a rogue by seeds, until it is caught and a while longer for a shorter history.
+/// Hunts a rogue by seeds, until it is caught and a while longer for a shorter history, then in the
+/// small worlds.
 pub fn hunt(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
+    let mut hunt = hunt_by_seeds(rogue, effort, watch);
+    if effort.states > 0 && !hunt.cut && (hunt.catch.is_none() || effort.thorough) {
+        hunt.looks_at_worlds(effort.states);
+    }
+    hunt
+}
+
+fn hunt_by_seeds(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
     let mut hunt =
         Hunt { rogue, tries: 0, catch: None, by: BTreeSet::new(), cut: false, honest: None };
     let mut last = effort.tries;
@@ -120,7 +143,30 @@ impl Hunt {
         };
         if self.catch.as_ref().is_none_or(|catch| line + 1 < catch.lines.len()) {
             lines.truncate(line + 1);
-            self.catch = Some(Catch { seed, breach, lines });
+            self.catch = Some(Catch { origin: Origin::Seed(seed), breach, lines });
+        }
+    }
+
+    /// Keeps the history of a small world if it is shorter than what seeds have shown.
+    fn looks_at_worlds(&mut self, states: u64) {
+        let limits = Limits { states, bytes: states * BYTES_A_STATE };
+        let escaped = self.catch.is_none();
+        for small in default_worlds() {
+            let explored = explore(&small, Some(self.rogue), limits, 1, &|_| {});
+            if escaped && self.catch.is_none() {
+                self.tries += explored.states;
+            }
+            let Some(Counterexample { promise, what, lines, .. }) = explored.breach else {
+                continue;
+            };
+            if !self.rogue.breaks().contains(&promise) {
+                continue;
+            }
+            self.by.insert(promise);
+            if self.catch.as_ref().is_none_or(|catch| lines.len() < catch.lines.len()) {
+                let breach = Breach { promise, what };
+                self.catch = Some(Catch { origin: Origin::World(small.name), breach, lines });
+            }
         }
     }
 
@@ -133,6 +179,9 @@ impl Hunt {
     }
 }
 
+/// More than the key of a state takes.
+const BYTES_A_STATE: u64 = 4_096;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,15 +189,24 @@ mod tests {
 
     #[test]
     fn the_canary_is_caught_by_the_promise_that_it_breaks() {
-        let hunt = hunt(CANARY, Effort { tries: 500, further: 0 }, &Unwatched);
+        let effort = Effort { tries: 500, further: 0, states: 0, thorough: false };
+        let hunt = hunt(CANARY, effort, &Unwatched);
         let catch = hunt.catch.expect("a prover that sees");
         assert!([Promise::R6, Promise::R7].contains(&catch.breach.promise));
     }
 
     #[test]
+    fn a_small_world_shows_a_shorter_history_than_seeds_do() {
+        let effort = Effort { tries: 50, further: 0, states: 5_000, thorough: true };
+        let hunt = hunt(Rogue::ResendBesideOpen, effort, &Unwatched);
+        let catch = hunt.catch.expect("a rogue that is easily caught");
+        assert!(matches!(catch.origin, Origin::World(_)), "{:?}", catch.origin);
+    }
+
+    #[test]
     fn a_hunt_ends_the_same_way_for_any_number_of_jobs() {
         let rogues = [Rogue::NoAlert, CANARY, Rogue::RetriesAtOnce];
-        let effort = Effort { tries: 200, further: 20 };
+        let effort = Effort { tries: 200, further: 20, states: 0, thorough: false };
         assert_eq!(
             hunt_all(&rogues, effort, 1, &Unwatched),
             hunt_all(&rogues, effort, 3, &Unwatched)

@@ -10,7 +10,7 @@ use hookproof_core::{
     work::book,
 };
 
-use super::{Ctx, Process, ProcessNo, Step, Task, World, db::index};
+use super::{Ctx, NOBODY, Process, ProcessNo, Step, Task, World, db::index};
 use crate::{
     history::{
         self, DeliveryNo, EndpointLife, EndpointNo, Fact, Family, Node, Person, ReceiptNo, Side,
@@ -136,10 +136,29 @@ impl World {
         let Some(backup) = self.backups[side as usize].take() else { return };
         let (taken, rows) = *backup;
         self.db_mut(side).restore(rows);
+        self.hang_up(side, ctx);
         self.say(ctx, Node::Database(side), Fact::Restored { side, taken });
         for process in 0..ctx.setup.processes() {
             if Self::side(process, ctx.setup) == side {
                 self.crash(process, ctx);
+            }
+        }
+    }
+
+    /// The connections of a restored sender are gone, and its claims' numbers will come again: what is
+    /// on its way is answered to nobody.
+    fn hang_up(&mut self, side: Side, ctx: &Ctx<'_>) {
+        let own = |process| process != NOBODY && Self::side(process, ctx.setup) == side;
+        self.tasks.retain(|task| !matches!(task.step, Step::Response(answer) if own(answer.to)));
+        for task in &mut self.tasks {
+            if let Step::Request(parcel)
+            | Step::Receive { parcel }
+            | Step::ReceiveCommit { parcel, .. }
+            | Step::Reply { parcel, .. } = &mut task.step
+                && side == Side::Sender
+                && own(parcel.from)
+            {
+                parcel.from = NOBODY;
             }
         }
     }

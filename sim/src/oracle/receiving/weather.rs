@@ -293,25 +293,22 @@ impl Receiving {
     /// An event that waits although workers have time. Where nothing failed it is no other event's
     /// doing, and the end will show that it was left.
     fn is_late(&self, number: ReceiptNo) -> Result<(), Breach> {
-        let receipt = self.rows.receipt(number);
-        let others = self.open.iter().filter(|&&other| other != number);
-        let others_fail =
-            others.into_iter().any(|&other| self.rows.receipt(other).stand == Stand::Retrying);
-        let no = number.0;
+        let (no, receipt) = (number.0, self.rows.receipt(number));
+        let fails = |number: &ReceiptNo| self.rows.receipt(*number).stand == Stand::Retrying;
+        hold!(
+            !receipt.is(Mark::Replayed),
+            R12,
+            "receipt {no} was replayed, and nobody works on it"
+        );
+        hold!(
+            !self.open.iter().any(fails),
+            R10,
+            "receipt {no} is due, an event fails, and nobody works on it"
+        );
         hold!(
             receipt.stand != Stand::Deferred || receipt.claim.is_some(),
             R9,
             "receipt {no} is deferred, its timer is over, and nobody looks at it"
-        );
-        hold!(
-            !receipt.is(Mark::Replayed),
-            R12,
-            "receipt {no} is not worked, though it was replayed"
-        );
-        hold!(
-            receipt.stand != Stand::Retrying && !others_fail,
-            R10,
-            "receipt {no} is due, and nobody works on it beside one that fails"
         );
         Ok(())
     }

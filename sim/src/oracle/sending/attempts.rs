@@ -38,6 +38,7 @@ impl Sending {
         let delivery = *self.delivery(no);
         if delivery.adrift {
             self.found(no, attempt, rung, cycle);
+            self.due_in(no, line.at, 0);
         } else {
             may_be_claimed(&delivery, no, line.at)?;
         }
@@ -343,8 +344,8 @@ impl Sending {
             DeliveryStand::Cancelled => (Row::Cancelled, 0),
         };
         let delivery = self.turn(no, to);
-        // A row that a restore put back and nobody has claimed since is known by its end alone.
-        delivery.adrift &= to.is_open();
+        // A row that a restore put back and nobody has claimed since is known by its end alone: of
+        // which cycle it is the end stays open.
         (delivery.jumped, delivery.stalls) = (false, stalls);
         if to.is_open() {
             delivery.wake = if wait_ms == 0 { Millis(0) } else { next };

@@ -5,7 +5,7 @@ use hookproof_core::Millis;
 use super::{
     super::{Danger, Terms},
     Sending,
-    clock::{DATABASE, RELAYS, STALL},
+    clock::{DATABASE, RELAYS, SHUT, STALL},
     patience_ms,
     rows::{Due, Life, Phase},
 };
@@ -124,7 +124,10 @@ impl Sending {
             delivery.began = Due { at: endpoint.clock.now(at), starts: endpoint.starts };
         }
         for no in 0..self.endpoints.len() as u32 {
-            if self.endpoints[no as usize].adrift {
+            let endpoint = &mut self.endpoints[no as usize];
+            if endpoint.adrift {
+                // It may be paused again: until a line says otherwise, nothing of it is late.
+                endpoint.clock.stop(SHUT, at);
                 self.subscribe(EndpointNo(no), Life::Disabled);
             }
         }
