@@ -28,15 +28,27 @@
 
 extern crate alloc;
 
+pub mod address;
+pub mod answer;
+pub mod codec;
 pub mod endpoint;
 pub mod handler;
+pub mod header;
+pub mod identity;
 pub mod inbox;
+pub mod instant;
+pub mod json;
 pub mod ladder;
 pub mod ladders;
 pub mod model;
 pub mod outbox;
+pub mod payload;
 pub mod plan;
 pub mod profile;
+#[cfg(feature = "schemes")]
+pub mod scheme;
+#[cfg(feature = "targets")]
+pub mod target;
 pub mod time;
 pub mod work;
 

@@ -1,0 +1,1 @@
+//! Benches alone: `cargo bench -p hookproof-benches`. Nothing depends on this crate.

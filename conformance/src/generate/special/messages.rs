@@ -1,0 +1,120 @@
+//! HTTP message signatures.
+
+use hookproof_core::{
+    codec,
+    scheme::{self, Algorithm},
+};
+use serde_json::{Value, json};
+
+use super::{Row, SHARED};
+
+/// What a request says, and whether it is right.
+struct Said<'a> {
+    id: &'a str,
+    input: String,
+    signature: String,
+    digest: &'a str,
+    body: &'a [u8],
+    accept: bool,
+    why: &'a str,
+}
+
+impl Said<'_> {
+    fn case(self) -> Value {
+        let headers = vec![
+            ("Content-Digest", self.digest.to_owned()),
+            ("Signature-Input", self.input),
+            ("Signature", self.signature),
+        ];
+        let row = Row {
+            id: self.id,
+            flag: "MessageSignature",
+            scheme: "http-message-signatures/hmac-sha256",
+            secrets: &[SHARED],
+            headers,
+            body: self.body,
+            accept: self.accept,
+            why: self.why,
+        };
+        let mut case = row.with("url", json!("https://hooks.example.com/in?a=b"));
+        case["input"]["method"] = json!("POST");
+        case
+    }
+}
+
+/// The tag over covered lines and their list.
+fn sign(list: &str, lines: &str) -> String {
+    let key = codec::base64(SHARED.as_bytes()).expect("base64");
+    let base = format!("{lines}\"@signature-params\": {list}");
+    let tag = scheme::mac(Algorithm::HmacSha256, &key, base.as_bytes()).expect("an HMAC");
+    codec::to_base64(&tag)
+}
+
+fn value(label: &str, tag: &str) -> String {
+    format!("{label}=:{tag}:")
+}
+
+pub(super) fn cases() -> Vec<Value> {
+    let good = |id, why| Said {
+        id,
+        input: format!("s={LIST}"),
+        signature: value("s", &sign(LIST, LINES)),
+        digest: DIGEST,
+        body: b"{}",
+        accept: false,
+        why,
+    };
+    let with_list = |id, list: &str, lines: &str, why| Said {
+        input: format!("s={list}"),
+        signature: value("s", &sign(list, lines)),
+        ..good(id, why)
+    };
+    let old = LIST.replace("1700000000", "1699999000");
+    let expired = LIST.replace(";alg", ";expires=1699999999;alg");
+    let twice = "(\"@method\" \"@method\");created=1700000000";
+    let twice_lines = "\"@method\": POST\n\"@method\": POST\n";
+    let first = good("rfc9421-good", "method, path, query and body are signed");
+    let second = good("rfc9421-second-label", "another signature blocks nothing");
+    let second = Said {
+        input: format!("a=(\"@nonsense\");created=1, {}", second.input),
+        signature: format!("a=:AAAA:, {}", second.signature),
+        accept: true,
+        ..second
+    };
+    let all = [
+        Said { accept: true, ..first },
+        second,
+        Said {
+            body: b"[]",
+            ..good("rfc9421-body-changed", "the digest is signed, and no longer the body's")
+        },
+        Said {
+            digest: OTHER_DIGEST,
+            body: b"[]",
+            ..good("rfc9421-digest-changed", "another digest is not signed")
+        },
+        with_list("rfc9421-old", &old, LINES, "created outside of the window"),
+        with_list("rfc9421-expired", &expired, LINES, "expired"),
+        with_list("rfc9421-repeated", twice, twice_lines, "a component stands there twice"),
+        Said {
+            input: format!("s={}", LIST.replace("hmac-sha256", "ed25519")),
+            ..good("rfc9421-other-algorithm", "another algorithm is named")
+        },
+        Said { input: String::new(), ..good("rfc9421-no-input", "nothing says what is covered") },
+        Said {
+            signature: value("t", &sign(LIST, LINES)),
+            ..good("rfc9421-other-label", "the labels differ")
+        },
+        Said { input: "s=(".into(), ..good("rfc9421-junk", "no structured field") },
+    ];
+    all.into_iter().map(Said::case).collect()
+}
+
+const LIST: &str =
+    "(\"@method\" \"@path\" \"@query\" \"content-digest\");created=1700000000;alg=\"hmac-sha256\"";
+const LINES: &str = "\"@method\": POST\n\"@path\": /in\n\"@query\": ?a=b\n\"content-digest\": \
+                     sha-256=:RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=:\n";
+/// Of `{}`.
+const DIGEST: &str = "sha-256=:RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=:";
+/// Of `[]`.
+const OTHER_DIGEST: &str = "sha-256=:T1PNoYwrqgwDVLtfmj7L5e0Sq02OEbqHPC8RFhICuUU=:";

@@ -1,0 +1,250 @@
+//! What a body may have been before somebody changed it.
+
+use alloc::{string::String, vec::Vec};
+
+use super::Mistake;
+use crate::json::{self, Json};
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Other spellings of a body, each with the mistake that would have made the given one of it.
+pub(super) fn variants(body: &[u8]) -> impl Iterator<Item = (Mistake, Vec<u8>)> {
+    let mut all = Vec::new();
+    let bare = body.strip_prefix(BOM);
+    all.push((
+        Mistake::BodyByteOrderMark,
+        bare.map_or_else(|| [BOM, body].concat(), <[u8]>::to_vec),
+    ));
+    all.extend(line_ends(body).into_iter().map(|body| (Mistake::BodyLineEnds, body)));
+    all.into_iter().chain(rewritten(body).map(|body| (Mistake::BodyReserialised, body)))
+}
+
+/// Line ends lost, added or changed.
+fn line_ends(body: &[u8]) -> Vec<Vec<u8>> {
+    let lines: Vec<&[u8]> = body.split(|byte| *byte == b'\n').collect();
+    let bare: Vec<&[u8]> =
+        lines.iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let trimmed = body.trim_ascii_end();
+    alloc::vec![
+        trimmed.to_vec(),
+        [trimmed, b"\n"].concat(),
+        [trimmed, b"\r\n"].concat(),
+        bare.join(&b'\n'),
+        bare.join(&b"\r\n"[..]),
+        bare.concat(),
+    ]
+}
+
+/// The same JSON value in the styles of common writers, and in each order of a few top-level members.
+/// One at a time: there are thousands.
+fn rewritten(body: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let json = Json::check(body.strip_prefix(BOM).unwrap_or(body));
+    let compact = json.map(json::compact).ok();
+    compact
+        .into_iter()
+        .flat_map(|compact| orders(&compact))
+        .flat_map(|order| {
+            let mut spelled = alloc::vec![
+                slashes(&order, true),
+                slashes(&order, false),
+                unicode(&order, true),
+                unicode(&order, false),
+                order,
+            ];
+            spelled.sort();
+            spelled.dedup();
+            spelled
+        })
+        .flat_map(|text| Style::ALL.iter().map(move |style| styled(&text, style)))
+        .flat_map(|text| [[&text[..], b"\n"].concat(), text])
+}
+
+/// The compact text with its top-level members in each order, where they are few.
+fn orders(compact: &[u8]) -> Vec<Vec<u8>> {
+    let members = members(compact);
+    if members.len() < 2 || members.len() > MEMBERS_MAX || compact.len() > REORDERED_BYTES_MAX {
+        return alloc::vec![compact.to_vec()];
+    }
+    let mut orders: Vec<Vec<&[u8]>> = alloc::vec![Vec::new()];
+    for member in members {
+        orders = orders
+            .into_iter()
+            .flat_map(|order| {
+                (0..=order.len()).map(move |at| {
+                    let mut order = order.clone();
+                    order.insert(at, member);
+                    order
+                })
+            })
+            .collect();
+    }
+    orders.into_iter().map(|order| [&b"{"[..], &order.join(&b','), b"}"].concat()).collect()
+}
+
+/// The members of a compact top-level object.
+fn members(compact: &[u8]) -> Vec<&[u8]> {
+    let Some(inside) = compact.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}")) else {
+        return Vec::new();
+    };
+    let (mut depth, mut in_string, mut escaped) = (0_i32, false, false);
+    inside
+        .split(|byte| {
+            if in_string {
+                in_string = escaped || *byte != b'"';
+                escaped = !escaped && *byte == b'\\';
+            } else {
+                match byte {
+                    b'"' => in_string = true,
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+            }
+            *byte == b',' && depth == 0 && !in_string
+        })
+        .collect()
+}
+
+/// How a writer lays out JSON.
+struct Style {
+    colon: &'static str,
+    comma: &'static str,
+    indent: Option<&'static str>,
+}
+
+impl Style {
+    const COMPACT: Self = Self { colon: ":", comma: ",", indent: None };
+    const SPACED: Self = Self { colon: ": ", comma: ", ", indent: None };
+    const INDENT_2: Self = Self { colon: ": ", comma: ",", indent: Some("  ") };
+    const ALL: [Self; 5] = [
+        Self::COMPACT,
+        Self::SPACED,
+        Self::INDENT_2,
+        Self { colon: ": ", comma: ",", indent: Some("    ") },
+        Self { colon: ": ", comma: ",", indent: Some("\t") },
+    ];
+}
+
+/// A compact text in another style.
+fn styled(compact: &[u8], style: &Style) -> Vec<u8> {
+    let mut out = Vec::with_capacity(compact.len() * 2);
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let new_line = |out: &mut Vec<u8>, depth: usize| {
+        if let Some(indent) = style.indent {
+            out.push(b'\n');
+            (0..depth).for_each(|_| out.extend_from_slice(indent.as_bytes()));
+        }
+    };
+    for (at, &byte) in compact.iter().enumerate() {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            out.push(byte);
+            continue;
+        }
+        let empty = matches!(compact.get(at + 1), Some(b'}' | b']'));
+        let was_empty = at > 0 && matches!(compact[at - 1], b'{' | b'[');
+        match byte {
+            b'{' | b'[' => {
+                out.push(byte);
+                if !empty {
+                    depth += 1;
+                    new_line(&mut out, depth);
+                }
+            }
+            b'}' | b']' => {
+                if !was_empty {
+                    depth = depth.saturating_sub(1);
+                    new_line(&mut out, depth);
+                }
+                out.push(byte);
+            }
+            b',' => {
+                out.extend_from_slice(style.comma.as_bytes());
+                new_line(&mut out, depth);
+            }
+            b':' => out.extend_from_slice(style.colon.as_bytes()),
+            _ => {
+                in_string = byte == b'"';
+                out.push(byte);
+            }
+        }
+    }
+    out
+}
+
+/// Slashes escaped, or not.
+fn slashes(text: &[u8], escape: bool) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text).replace("\\/", "/");
+    if escape { text.replace('/', "\\/").into_bytes() } else { text.into_bytes() }
+}
+
+/// Characters outside of ASCII escaped in lower case, or raw.
+fn unicode(text: &[u8], escape: bool) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text);
+    if escape {
+        let mut out = String::new();
+        for character in text.chars() {
+            if character.is_ascii() {
+                out.push(character);
+            } else {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let escape = alloc::format!("\\u{unit:04x}");
+                    out.push_str(&escape);
+                }
+            }
+        }
+        return out.into_bytes();
+    }
+    let mut out = String::new();
+    let mut rest: &str = &text;
+    while let Some(at) = rest.find("\\u") {
+        out.push_str(&rest[..at]);
+        let escape = json::escaped(&rest.as_bytes()[at..]);
+        let length = if let Some((character, length)) = escape.filter(|(c, _)| !c.is_ascii()) {
+            out.push(character);
+            length
+        } else {
+            out.push_str("\\u");
+            2
+        };
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    out.into_bytes()
+}
+
+/// Up to which size members are put in other orders, in bytes.
+const REORDERED_BYTES_MAX: usize = 16_384;
+/// Of how many top-level members every order is tried.
+const MEMBERS_MAX: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_compact_text_is_laid_out_like_others_do() {
+        let text = br#"{"a":[1,{"b":"x,y:{"}],"c":{},"d":[]}"#;
+        assert_eq!(
+            styled(text, &Style::SPACED),
+            br#"{"a": [1, {"b": "x,y:{"}], "c": {}, "d": []}"#
+        );
+        assert_eq!(styled(b"{\"a\":[1]}", &Style::INDENT_2), b"{\n  \"a\": [\n    1\n  ]\n}");
+        assert_eq!(styled(text, &Style::COMPACT), text);
+    }
+
+    #[test]
+    fn members_are_taken_apart_outside_of_strings_and_brackets() {
+        assert_eq!(members(br#"{"a":"x,\",","b":[1,2],"c":{"d":1,"e":2}}"#).len(), 3);
+        assert_eq!(orders(br#"{"a":1,"b":2,"c":3}"#).len(), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_makes_it_panic(body: Vec<u8>) {
+            let _ = variants(&body).count();
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Why a request does not verify: what was signed, what was claimed, and the likely mistake.
+//!
+//! A mistake is only named when undoing it makes the request verify: another spelling of the body,
+//! another reading of the secret, another spelling of the URL. So a name is never a guess, and silence
+//! means that the secret is another one or the content was changed in a way that cannot be undone.
+//! This is for a person at a terminal: it tries many things and must not decide on requests.
+
+mod bodies;
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::fmt;
+
+use super::{
+    BadSecret, Construction, Encoding, Grammar, KeyForm, Part, Refusal, Request, Scheme, Template,
+    Time, UrlForm, Verified, Verifier, Window, candidate, content::Content, url_forms,
+};
+use crate::codec;
+
+/// All that can be said of one request.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// What the verifier says.
+    pub verdict: Result<Verified, Refusal>,
+    /// What the scheme signs of this request, as one text.
+    pub signed: Option<Vec<u8>>,
+    /// The candidates of the request, as they are written.
+    pub candidates: Vec<String>,
+    /// The tag that each secret makes over what is signed; `None` for keys that only verify.
+    pub expected: Vec<Option<String>>,
+    /// Secrets that cannot be used, by their place.
+    pub bad_secrets: Vec<(usize, BadSecret)>,
+    /// What was done wrong, most likely first.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// A mistake, and how it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mistake {
+    /// The body was parsed and written again: blanks, key order or escapes changed.
+    BodyReserialised,
+    /// Line ends at the end of the body, or within it, were changed.
+    BodyLineEnds,
+    /// A byte order mark was added or lost.
+    BodyByteOrderMark,
+    /// The sender decoded a secret that is used as text (Stripe, Paymos).
+    SecretDecoded,
+    /// The sender used the text of a secret that has to be decoded (Standard Webhooks).
+    SecretNotDecoded,
+    /// Blanks around the configured secret.
+    SecretBlanks,
+    /// The time is in milliseconds where the scheme writes seconds.
+    TimeInMilliseconds,
+    /// The signature is right, the time is not within the window: a slow queue, a replay or a clock.
+    TimeOutsideWindow,
+    /// Several tags stand in the header: they are a list, not one value.
+    ListAsOneValue,
+    /// The URL was signed with another spelling of its port.
+    UrlPort,
+    /// The URL was signed in another spelling: slash, scheme, query.
+    UrlSpelling,
+    /// Another of the configured secrets signed it: one that is retired, revoked or not yet live.
+    SecretNotLive,
+    /// Another of the live secrets signed it than the first.
+    OtherSecret,
+    /// The tag is right and written in another encoding.
+    TagEncoding,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BodyReserialised => {
+                "the body was re-serialised: verify the received bytes, before any JSON parser"
+            }
+            Self::BodyLineEnds => {
+                "line ends of the body were changed (CR LF, or a final one lost or added)"
+            }
+            Self::BodyByteOrderMark => "a byte order mark was added to the body, or lost",
+            Self::SecretDecoded => "the secret was base64-decoded; this scheme uses its whole text",
+            Self::SecretNotDecoded => {
+                "the secret was not base64-decoded; this scheme uses the bytes behind whsec_"
+            }
+            Self::SecretBlanks => "the secret has whitespace around it: from a file or a paste",
+            Self::TimeInMilliseconds => {
+                "the timestamp is in milliseconds; this scheme writes seconds"
+            }
+            Self::TimeOutsideWindow => {
+                "the signature is right, its timestamp lies outside of the tolerance"
+            }
+            Self::ListAsOneValue => {
+                "the header holds a list of signatures; it was read as one value"
+            }
+            Self::UrlPort => {
+                "the URL was signed with its port, or without: configure it as the provider does"
+            }
+            Self::UrlSpelling => "the URL was signed in another spelling (slash, scheme or query)",
+            Self::SecretNotLive => {
+                "it was signed with a secret that is retired, revoked or not yet live"
+            }
+            Self::OtherSecret => "it was signed with another of the two secrets than the first",
+            Self::TagEncoding => "the signature is right and written in another encoding",
+        })
+    }
+}
+
+/// Explains what becomes of a request under these secrets.
+pub fn explain(
+    scheme: &Scheme,
+    secrets: &[(&str, Window)],
+    request: &Request<'_>,
+    time: Time,
+) -> Explanation {
+    let mut verifier = Verifier::new(scheme);
+    let mut bad_secrets = Vec::new();
+    for (place, (text, window)) in secrets.iter().enumerate() {
+        if let Err(bad) = verifier.add_within(text, *window) {
+            bad_secrets.push((place, bad));
+        }
+    }
+    let verdict = verifier.verify(request, time);
+    let (signed, candidates) = match &scheme.construction {
+        Construction::Template(template) => shown(template, request),
+        _ => (None, Vec::new()),
+    };
+    let expected = verifier.secrets.iter().map(|secret| {
+        let tag = secret
+            .key
+            .for_method(None)?
+            .tag(&|sink| sink(signed.as_deref().unwrap_or_default()))?;
+        Some(written(scheme, tag.bytes()))
+    });
+    let expected = expected.collect();
+    let attempt = Attempt { scheme, secrets, request, time };
+    let mistakes = attempt.mistakes(verdict, &candidates);
+    Explanation { verdict, signed, candidates, expected, bad_secrets, mistakes }
+}
+
+/// What is signed and what is claimed.
+fn shown(template: &Template, request: &Request<'_>) -> (Option<Vec<u8>>, Vec<String>) {
+    let names = template.names.iter().find(|names| candidate::present(names, request));
+    let Some(names) = names.or(template.names.first()) else { return (None, Vec::new()) };
+    let time = super::verify::written_time(template, names, request).ok().flatten();
+    let content = Content::new(template, names, request, time).ok();
+    let mut candidates = Vec::new();
+    candidate::each(template, names, request, &mut |candidate| {
+        candidates.push(String::from_utf8_lossy(candidate.text).into_owned());
+        candidate::Flow::Continue(())
+    });
+    (content.map(|content| content.text(&template.signed, 0)), candidates)
+}
+
+fn written(scheme: &Scheme, tag: &[u8]) -> String {
+    match &scheme.construction {
+        Construction::Template(t) if t.encoding == Encoding::Base64 => codec::to_base64(tag),
+        _ => codec::to_hex(tag),
+    }
+}
+
+/// One request that is tried in many ways.
+struct Attempt<'a> {
+    scheme: &'a Scheme,
+    secrets: &'a [(&'a str, Window)],
+    request: &'a Request<'a>,
+    time: Time,
+}
+
+impl Attempt<'_> {
+    fn mistakes(&self, verdict: Result<Verified, Refusal>, candidates: &[String]) -> Vec<Mistake> {
+        let mut found = Vec::new();
+        match verdict {
+            Ok(verified) => {
+                if verified.secret() > 0 {
+                    found.push(Mistake::OtherSecret);
+                }
+                if candidates.len() > 1 {
+                    found.push(Mistake::ListAsOneValue);
+                }
+            }
+            Err(Refusal::TooOld | Refusal::TooNew) => found.extend(self.of_time()),
+            Err(_) => found.extend(self.of_content(candidates)),
+        }
+        found
+    }
+
+    /// Whether it verifies without a clock, under any of the secrets.
+    fn passes(scheme: &Scheme, secrets: &[&str], request: &Request<'_>) -> bool {
+        let mut verifier = Verifier::new(scheme);
+        let mut usable = false;
+        for secret in secrets {
+            usable |= verifier.add(secret).is_ok();
+        }
+        usable && verifier.verify(request, Time::NotTested).is_ok()
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.secrets.iter().map(|(text, _)| *text).collect()
+    }
+
+    fn of_time(&self) -> Option<Mistake> {
+        Self::passes(self.scheme, &self.texts(), self.request).then(|| {
+            let near = |now: crate::Millis| {
+                self.written_time().is_some_and(|time| time.abs_diff(now.0) < YEAR_MS)
+            };
+            let in_seconds = matches!(self.time, Time::At(now) if near(now));
+            if in_seconds { Mistake::TimeInMilliseconds } else { Mistake::TimeOutsideWindow }
+        })
+    }
+
+    /// The written time as a number.
+    fn written_time(&self) -> Option<u64> {
+        let Construction::Template(template) = &self.scheme.construction else { return None };
+        let names = template.names.iter().find(|names| candidate::present(names, self.request))?;
+        let time = super::verify::written_time(template, names, self.request).ok()??;
+        u64::try_from(crate::instant::digits(time)?).ok()
+    }
+
+    fn of_content(&self, candidates: &[String]) -> Vec<Mistake> {
+        let texts = self.texts();
+        if Self::passes(self.scheme, &texts, self.request) {
+            return alloc::vec![Mistake::SecretNotLive];
+        }
+        let tries = [
+            self.of_secret(&texts),
+            self.of_tag(&texts, candidates),
+            self.of_url(&texts),
+            bodies::variants(self.request.body).find_map(|(mistake, body)| {
+                let request = Request { body: &body, ..*self.request };
+                Self::passes(self.scheme, &texts, &request).then_some(mistake)
+            }),
+        ];
+        tries.into_iter().flatten().collect()
+    }
+
+    /// The other readings of a secret's text.
+    fn of_secret(&self, texts: &[&str]) -> Option<Mistake> {
+        let reads = |key: KeyForm, text: &str| {
+            let scheme = Scheme { key, ..self.scheme.clone() };
+            Self::passes(&scheme, &[text], self.request)
+        };
+        for text in texts {
+            let trimmed = text.trim();
+            if trimmed != *text && reads(self.scheme.key.clone(), trimmed) {
+                return Some(Mistake::SecretBlanks);
+            }
+            let inner = trimmed.rsplit_once('_').map_or(trimmed, |(_, inner)| inner);
+            match self.scheme.key {
+                KeyForm::Text => {
+                    let padded =
+                        alloc::format!("{inner:=<width$}", width = inner.len().next_multiple_of(4));
+                    let decoded = codec::base64(inner.as_bytes())
+                        .or_else(|| codec::base64(padded.as_bytes()))
+                        .map(|key| codec::to_hex(&key));
+                    if decoded.is_some_and(|hex| reads(KeyForm::Hex, &hex)) {
+                        return Some(Mistake::SecretDecoded);
+                    }
+                }
+                KeyForm::Base64 { .. } => {
+                    if reads(KeyForm::Text, trimmed) || reads(KeyForm::Text, inner) {
+                        return Some(Mistake::SecretNotDecoded);
+                    }
+                }
+                KeyForm::Hex | KeyForm::Ed25519Public | KeyForm::P256Public => {}
+            }
+        }
+        None
+    }
+
+    /// The other ways of writing tags.
+    fn of_tag(&self, texts: &[&str], candidates: &[String]) -> Option<Mistake> {
+        let Construction::Template(template) = &self.scheme.construction else { return None };
+        let with = |template: Template| Scheme {
+            construction: Construction::Template(template),
+            ..self.scheme.clone()
+        };
+        let other = match template.encoding {
+            Encoding::Hex => Encoding::Base64,
+            Encoding::Base64 | Encoding::HexOrBase64 | Encoding::Plain => Encoding::Hex,
+        };
+        let scheme = with(Template { encoding: other, ..template.clone() });
+        if Self::passes(&scheme, texts, self.request) {
+            return Some(Mistake::TagEncoding);
+        }
+        let separators = [',', ' ', ';'];
+        let grammar = Grammar::Single { prefix: Cow::Borrowed("") };
+        let clock_apart = !matches!(template.clock, Some((super::Place::Member, _)));
+        for piece in candidates.iter().flat_map(|text| text.split(separators)) {
+            let piece = piece
+                .rsplit_once('=')
+                .filter(|(_, tag)| !tag.is_empty())
+                .map_or(piece, |(_, tag)| tag);
+            if clock_apart && self.has_tag(template, &grammar, piece, texts) {
+                return Some(Mistake::ListAsOneValue);
+            }
+        }
+        None
+    }
+
+    /// Whether a text of its own is a right tag.
+    fn has_tag(&self, template: &Template, grammar: &Grammar, tag: &str, texts: &[&str]) -> bool {
+        let Some(names) = template.names.first() else { return false };
+        let Some(name) = super::content::signature_header(names) else { return false };
+        let mut headers: Vec<super::Field<'_>> = self
+            .request
+            .headers
+            .iter()
+            .filter(|(other, _)| !other.eq_ignore_ascii_case(name))
+            .copied()
+            .collect();
+        headers.push((name, tag.as_bytes()));
+        let request = Request { headers: &headers, ..*self.request };
+        let scheme = Scheme {
+            construction: Construction::Template(Template {
+                grammar: grammar.clone(),
+                ..template.clone()
+            }),
+            ..self.scheme.clone()
+        };
+        Self::passes(&scheme, texts, &request)
+    }
+
+    /// The other spellings of the URL.
+    fn of_url(&self, texts: &[&str]) -> Option<Mistake> {
+        let Construction::Template(template) = &self.scheme.construction else { return None };
+        let signs_url = template.signed.iter().any(|part| matches!(part, Part::Url(_)));
+        let url = self.request.url.filter(|_| signs_url)?;
+        let passes = |url: &str| {
+            Self::passes(self.scheme, texts, &Request { url: Some(url), ..*self.request })
+        };
+        if url_forms::spellings(url, UrlForm::Twilio).iter().any(|url| passes(url)) {
+            return Some(Mistake::UrlPort);
+        }
+        let bare = url.split_once('?').map_or(url, |(front, _)| front);
+        let slash = alloc::format!("{bare}/");
+        let others = [
+            url.replacen("https://", "http://", 1),
+            url.replacen("http://", "https://", 1),
+            String::from(bare),
+            slash,
+            String::from(bare.trim_end_matches('/')),
+        ];
+        others.iter().any(|url| passes(url)).then_some(Mistake::UrlSpelling)
+    }
+}
+
+/// A number this near to now in milliseconds is no time in seconds.
+const YEAR_MS: u64 = 365 * crate::time::DAY;

@@ -1,0 +1,280 @@
+//! The part of structured fields (RFC 9651) that message signatures need: dictionaries of inner lists
+//! and byte sequences. Strict: what does not parse is refused as a whole.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::codec;
+
+/// A member of `Signature-Input`: the covered components and the parameters, as serialised.
+pub(crate) struct InnerList {
+    pub(crate) label: String,
+    pub(crate) components: Vec<Component>,
+    pub(crate) parameters: Vec<(String, Bare)>,
+    /// The canonical text of list and parameters.
+    pub(crate) text: String,
+}
+
+/// A covered component.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Component {
+    pub(crate) name: String,
+    pub(crate) parameters: Vec<(String, Bare)>,
+    /// The canonical text of name and parameters.
+    pub(crate) text: String,
+}
+
+/// A bare item.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Bare {
+    Integer(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+    /// A token or a boolean.
+    Word(String),
+}
+
+/// `label=("a" "b";p);created=1, …`.
+pub(crate) fn inner_lists(text: &[u8]) -> Option<Vec<InnerList>> {
+    let mut reader = Reader { text, at: 0 };
+    let mut all = Vec::new();
+    loop {
+        let label = reader.key()?;
+        reader.expect(b'=')?;
+        all.push(reader.inner_list(label)?);
+        if !reader.next_member()? {
+            return Some(all);
+        }
+    }
+}
+
+/// `label=:base64:, …`, parameters ignored.
+pub(crate) fn byte_sequences(text: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+    let mut reader = Reader { text, at: 0 };
+    let mut all = Vec::new();
+    loop {
+        let label = reader.key()?;
+        reader.expect(b'=')?;
+        let Bare::Bytes(bytes) = reader.bare(&mut String::new())? else { return None };
+        reader.parameters(&mut String::new())?;
+        all.push((label, bytes));
+        if !reader.next_member()? {
+            return Some(all);
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let taken = self.peek() == Some(byte);
+        self.at += usize::from(taken);
+        taken
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        self.take(byte).then_some(())
+    }
+
+    fn skip(&mut self, blanks: &[u8]) {
+        while self.peek().is_some_and(|byte| blanks.contains(&byte)) {
+            self.at += 1;
+        }
+    }
+
+    /// Whether another member follows; `None` where junk does.
+    fn next_member(&mut self) -> Option<bool> {
+        self.skip(b" \t");
+        if self.at == self.text.len() {
+            return Some(false);
+        }
+        self.expect(b',')?;
+        self.skip(b" \t");
+        Some(true)
+    }
+
+    fn run(&mut self, is_in: impl Fn(u8) -> bool) -> &str {
+        let start = self.at;
+        while self.peek().is_some_and(&is_in) {
+            self.at += 1;
+        }
+        core::str::from_utf8(&self.text[start..self.at]).unwrap_or_default()
+    }
+
+    fn key(&mut self) -> Option<String> {
+        self.peek().filter(|byte| byte.is_ascii_lowercase() || *byte == b'*')?;
+        Some(String::from(self.run(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(&byte)
+        })))
+    }
+
+    fn inner_list(&mut self, label: String) -> Option<InnerList> {
+        let mut text = String::from("(");
+        let mut components = Vec::new();
+        self.expect(b'(')?;
+        loop {
+            self.skip(b" ");
+            if self.take(b')') {
+                break;
+            }
+            if !components.is_empty() {
+                if self.text.get(self.at.checked_sub(1)?) != Some(&b' ') {
+                    return None;
+                }
+                text.push(' ');
+            }
+            if components.len() == ITEMS_MAX {
+                return None;
+            }
+            let component = self.component()?;
+            text.push_str(&component.text);
+            components.push(component);
+        }
+        text.push(')');
+        let parameters = self.parameters(&mut text)?;
+        Some(InnerList { label, components, parameters, text })
+    }
+
+    fn component(&mut self) -> Option<Component> {
+        let mut text = String::new();
+        let Bare::Text(name) = self.bare(&mut text)? else { return None };
+        let parameters = self.parameters(&mut text)?;
+        Some(Component { name, parameters, text })
+    }
+
+    fn parameters(&mut self, canonical: &mut String) -> Option<Vec<(String, Bare)>> {
+        let mut all: Vec<(String, Bare)> = Vec::new();
+        while self.take(b';') {
+            self.skip(b" ");
+            let key = self.key()?;
+            canonical.push(';');
+            canonical.push_str(&key);
+            let value = if self.take(b'=') {
+                canonical.push('=');
+                self.bare(canonical)?
+            } else {
+                Bare::Word(String::from("?1"))
+            };
+            if all.len() == ITEMS_MAX || all.iter().any(|(other, _)| *other == key) {
+                return None;
+            }
+            all.push((key, value));
+        }
+        Some(all)
+    }
+
+    /// Reads a bare item and appends its text.
+    fn bare(&mut self, canonical: &mut String) -> Option<Bare> {
+        let start = self.at;
+        let item = match self.peek()? {
+            b'"' => self.string()?,
+            b':' => self.bytes()?,
+            b'-' | b'0'..=b'9' => self.integer()?,
+            b'?' => {
+                self.at += 1;
+                let word = self.run(|byte| matches!(byte, b'0' | b'1'));
+                (word.len() == 1).then_some(())?;
+                Bare::Word(alloc::format!("?{word}"))
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'*' => {
+                Bare::Word(String::from(self.run(|byte| {
+                    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte)
+                })))
+            }
+            _ => return None,
+        };
+        canonical.push_str(core::str::from_utf8(&self.text[start..self.at]).ok()?);
+        Some(item)
+    }
+
+    fn string(&mut self) -> Option<Bare> {
+        self.expect(b'"')?;
+        let mut text = String::new();
+        loop {
+            let byte = self.peek()?;
+            self.at += 1;
+            match byte {
+                b'"' => return Some(Bare::Text(text)),
+                b'\\' => {
+                    let escaped = self.peek().filter(|byte| matches!(byte, b'"' | b'\\'))?;
+                    self.at += 1;
+                    text.push(char::from(escaped));
+                }
+                0x20..0x7f => text.push(char::from(byte)),
+                _ => return None,
+            }
+        }
+    }
+
+    fn bytes(&mut self) -> Option<Bare> {
+        self.expect(b':')?;
+        let text = String::from(self.run(|byte| byte != b':'));
+        self.expect(b':')?;
+        codec::base64(text.as_bytes()).map(Bare::Bytes)
+    }
+
+    fn integer(&mut self) -> Option<Bare> {
+        let negative = self.take(b'-');
+        let digits = self.run(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || digits.len() > 15 {
+            return None;
+        }
+        let value: i64 = digits.parse().ok()?;
+        (self.peek() != Some(b'.')).then_some(())?;
+        Some(Bare::Integer(if negative { -value } else { value }))
+    }
+}
+
+/// The most components of a list, and the most parameters of an item: each is compared with each.
+const ITEMS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_inner_list_is_read_and_written_canonically() {
+        let all = inner_lists(b"s1=(  \"a\"  \"b\";name=\"x\" ); created=1;alg=\"x\" , s2=()");
+        let all = all.expect("two lists");
+        assert_eq!(all[0].text, "(\"a\" \"b\";name=\"x\");created=1;alg=\"x\"");
+        assert_eq!(all[1].text, "()");
+    }
+
+    #[test]
+    fn junk_is_refused_as_a_whole() {
+        for bad in
+            ["", "a", "a=", "a=(", "a=(\"b\"\"c\")", "a=(b", "A=()", "a=();x=", "a=(),", "a=() b"]
+        {
+            assert!(inner_lists(bad.as_bytes()).is_none(), "{bad}");
+        }
+        for bad in ["a=:AA=:", "a=:AA==", "a=b", "a=:AA==:,", "a=:AB==:"] {
+            assert!(byte_sequences(bad.as_bytes()).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_an_end() {
+        let list = |count| alloc::format!("a=({})", alloc::vec!["\"x\""; count].join(" "));
+        assert!(inner_lists(list(ITEMS_MAX).as_bytes()).is_some());
+        assert!(inner_lists(list(ITEMS_MAX + 1).as_bytes()).is_none());
+        let parameters: Vec<String> = (0..=ITEMS_MAX).map(|at| alloc::format!("p{at}")).collect();
+        let parameters = parameters.join(";");
+        assert!(inner_lists(alloc::format!("a=();{parameters}").as_bytes()).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in r#"[a-c=();":,?01 -]{0,30}"#) {
+            let _ = inner_lists(text.as_bytes());
+            let _ = byte_sequences(text.as_bytes());
+        }
+    }
+}

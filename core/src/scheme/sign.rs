@@ -1,0 +1,207 @@
+//! One signer for every scheme: the headers that a sender writes last.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use super::{
+    Carrier, Construction, Encoding, Field, Grammar, Names, Part, Place, Refusal, Request, Secret,
+    Template, Time, Verifier, content::Content, key::Key, message,
+};
+use crate::{Millis, codec, instant::Unit};
+
+/// What is to be signed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Message<'a> {
+    /// The delivery id.
+    pub id: &'a str,
+    /// The time of this attempt, written as the scheme writes times (see [`Message::written`]).
+    pub timestamp: &'a str,
+    /// The bytes that will be sent.
+    pub body: &'a [u8],
+    /// The method, where the scheme signs it.
+    pub method: Option<&'a str>,
+    /// The URL, where the scheme signs it.
+    pub url: Option<&'a str>,
+    /// Other headers that will be sent, where the scheme signs them.
+    pub headers: &'a [Field<'a>],
+}
+
+impl Message<'_> {
+    /// An instant as a scheme of this unit writes it.
+    pub fn written(now: Millis, unit: Unit) -> String {
+        match unit {
+            Unit::Milliseconds => now.0.to_string(),
+            Unit::Seconds | Unit::Rfc3339 | Unit::HttpDate => (now.0 / 1_000).to_string(),
+        }
+    }
+}
+
+/// Why nothing was signed: a fault of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignError {
+    /// No secret counts now.
+    NoSecret,
+    /// The key can only verify, or the scheme's tag belongs inside of the body.
+    VerifyOnly,
+    /// The message lacks what the scheme signs.
+    Incomplete,
+}
+
+impl fmt::Display for SignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoSecret => "no secret counts now",
+            Self::VerifyOnly => "this scheme or key can only verify",
+            Self::Incomplete => "the message lacks what the scheme signs",
+        })
+    }
+}
+
+impl core::error::Error for SignError {}
+
+impl From<Refusal> for SignError {
+    fn from(_: Refusal) -> Self {
+        Self::Incomplete
+    }
+}
+
+impl Verifier {
+    /// The protocol headers of a message: one tag for each live secret where the scheme has a list,
+    /// else of the first live one.
+    pub fn sign(
+        &self,
+        message: &Message<'_>,
+        time: Time,
+    ) -> Result<Vec<(String, String)>, SignError> {
+        let mut live: Vec<&Secret> = self.live(time).map(|(_, secret)| secret).collect();
+        if live.is_empty() {
+            return Err(SignError::NoSecret);
+        }
+        if !self.scheme.signs_with_all() {
+            live.truncate(1);
+        }
+        match &self.scheme.construction {
+            Construction::Template(template) => Self::sign_template(template, message, &live),
+            Construction::HttpMessage => message::sign(self, message, &live),
+            Construction::AdyenItems | Construction::Mailgun => Err(SignError::VerifyOnly),
+        }
+    }
+
+    fn sign_template(
+        template: &Template,
+        message: &Message<'_>,
+        live: &[&Secret],
+    ) -> Result<Vec<(String, String)>, SignError> {
+        let names = template.names.first().ok_or(SignError::Incomplete)?;
+        let mut headers = Vec::new();
+        let id = names.id.as_deref().filter(|_| !message.id.is_empty());
+        if let Some(name) = id {
+            headers.push((name.to_string(), message.id.to_string()));
+        } else if template.signed.contains(&Part::Id) {
+            return Err(SignError::Incomplete);
+        }
+        if let Some(name) = &names.timestamp
+            && !message.timestamp.is_empty()
+        {
+            headers.push((name.to_string(), message.timestamp.to_string()));
+        }
+        for (name, value) in template.fixed.iter() {
+            headers.push((name.to_string(), value.to_string()));
+        }
+        let tags = tags(template, names, message, &headers, live)?;
+        headers.extend(carry(template, names, message, &tags));
+        Ok(headers)
+    }
+}
+
+/// One written tag for each secret.
+fn tags(
+    template: &Template,
+    names: &Names,
+    message: &Message<'_>,
+    headers: &[(String, String)],
+    live: &[&Secret],
+) -> Result<Vec<String>, SignError> {
+    let mut lines: Vec<Field<'_>> = message.headers.to_vec();
+    lines.extend(headers.iter().map(|(name, value)| (&**name, value.as_bytes())));
+    let request = Request {
+        headers: &lines,
+        body: message.body,
+        method: message.method,
+        url: message.url,
+        status: None,
+        form: None,
+    };
+    let timestamp = template.clock.as_ref().and(Some(message.timestamp.as_bytes()));
+    let needed = template.signed.contains(&Part::Timestamp);
+    if needed && message.timestamp.is_empty() {
+        return Err(SignError::Incomplete);
+    }
+    let content = Content::new(template, names, &request, timestamp)?;
+    let text = content.text(&template.signed, 0);
+    live.iter().map(|secret| written_tag(template, &secret.key, &text)).collect()
+}
+
+fn written_tag(template: &Template, key: &Key, text: &[u8]) -> Result<String, SignError> {
+    let strongest = super::Algorithm::HmacSha256;
+    let key = key.for_method(Some(strongest)).ok_or(SignError::VerifyOnly)?;
+    let tag = key.sign(text).ok_or(SignError::VerifyOnly)?;
+    Ok(match template.encoding {
+        Encoding::Hex | Encoding::HexOrBase64 => codec::to_hex(&tag),
+        Encoding::Base64 => codec::to_base64(&tag),
+        Encoding::Plain => String::from_utf8(tag).map_err(|_| SignError::VerifyOnly)?,
+    })
+}
+
+/// The signature headers that carry the tags.
+fn carry(
+    template: &Template,
+    names: &Names,
+    message: &Message<'_>,
+    tags: &[String],
+) -> Vec<(String, String)> {
+    match &names.signature {
+        Carrier::One(name) => {
+            alloc::vec![(name.to_string(), line(template, message, tags))]
+        }
+        Carrier::Each(each) => each
+            .iter()
+            .zip(tags)
+            .map(|(name, tag)| {
+                (name.to_string(), line(template, message, core::slice::from_ref(tag)))
+            })
+            .collect(),
+        Carrier::Numbered(prefix) => tags
+            .iter()
+            .enumerate()
+            .map(|(at, tag)| {
+                (format!("{prefix}{}", at + 1), line(template, message, core::slice::from_ref(tag)))
+            })
+            .collect(),
+    }
+}
+
+/// One field line with these tags.
+fn line(template: &Template, message: &Message<'_>, tags: &[String]) -> String {
+    match &template.grammar {
+        Grammar::Single { prefix } => format!("{prefix}{}", tags.concat()),
+        Grammar::Method => format!("sha256={}", tags.concat()),
+        Grammar::Versions { version } => {
+            let all: Vec<String> = tags.iter().map(|tag| format!("{version},{tag}")).collect();
+            all.join(" ")
+        }
+        Grammar::Pairs { separator, timestamp, tags: keys, .. } => {
+            let key = keys.first().map_or("", |key| &**key);
+            let clock =
+                timestamp.as_ref().filter(|_| matches!(template.clock, Some((Place::Member, _))));
+            let first = clock.map(|key| format!("{key}={}", message.timestamp));
+            let all: Vec<String> =
+                first.into_iter().chain(tags.iter().map(|tag| format!("{key}={tag}"))).collect();
+            all.join(char::from(*separator).encode_utf8(&mut [0; 4]))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The spellings of a URL that a provider may have signed: a short list, never a search.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use super::UrlForm;
+
+/// The spellings to try, the given one first.
+pub(crate) fn spellings(url: &str, form: UrlForm) -> Vec<Cow<'_, str>> {
+    let mut all = alloc::vec![Cow::Borrowed(url)];
+    match form {
+        UrlForm::Exact => {}
+        UrlForm::HubSpot => add(&mut all, hubspot(url)),
+        UrlForm::Twilio => {
+            for port in [with_port(url), without_port(url)].into_iter().flatten() {
+                add(&mut all, port);
+            }
+            for index in 0..all.len() {
+                let quoted = quotes(&all[index]);
+                for other in quoted {
+                    add(&mut all, other);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The path and query of a URL, as they stand on the request line.
+pub(crate) fn path(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split_once('#').map_or(rest, |(front, _)| front);
+    match rest.find(['/', '?']) {
+        Some(at) => &rest[at..],
+        None => "/",
+    }
+}
+
+/// The undecoded value of a query parameter.
+pub(crate) fn query<'a>(url: &'a str, name: &str) -> Option<&'a str> {
+    let (_, query) = path(url).split_once('?')?;
+    query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        (key == name).then_some(value)
+    })
+}
+
+fn add(all: &mut Vec<Cow<'_, str>>, other: String) {
+    if !all.iter().any(|known| **known == *other) {
+        all.push(Cow::Owned(other));
+    }
+}
+
+/// Scheme, what stands before the host, host with port, and the rest.
+fn split(url: &str) -> Option<(&str, &str, &str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let host = authority.rfind('@').map_or(0, |at| at + 1);
+    Some((scheme, &authority[..host], &authority[host..], tail))
+}
+
+/// Where the port begins, at its colon; not inside of a literal address.
+fn port_at(host: &str) -> Option<usize> {
+    let at = host.rfind(':')?;
+    host[at..].find(']').is_none().then_some(at)
+}
+
+fn without_port(url: &str) -> Option<String> {
+    let (scheme, user, host, tail) = split(url)?;
+    let bare = &host[..port_at(host)?];
+    Some(alloc::format!("{scheme}://{user}{bare}{tail}"))
+}
+
+fn with_port(url: &str) -> Option<String> {
+    let (scheme, user, host, tail) = split(url)?;
+    let port = if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 };
+    port_at(host).is_none().then(|| alloc::format!("{scheme}://{user}{host}:{port}{tail}"))
+}
+
+/// `'` in a query is left alone by some writers of URLs and escaped by others.
+fn quotes(url: &str) -> Vec<String> {
+    let Some((front, query)) = url.split_once('?') else { return Vec::new() };
+    [query.replace('\'', "%27"), query.replace("%27", "'")]
+        .into_iter()
+        .map(|query| alloc::format!("{front}?{query}"))
+        .collect()
+}
+
+/// The escapes that `HubSpot` decodes before it signs.
+fn hubspot(url: &str) -> String {
+    let mut decoded = String::from(url);
+    for (escape, character) in HUBSPOT {
+        decoded = decoded.replace(escape, character);
+        decoded = decoded.replace(&escape.to_ascii_lowercase(), character);
+    }
+    decoded
+}
+
+/// From `HubSpot`'s page on request validation.
+const HUBSPOT: [(&str, &str); 12] = [
+    ("%3A", ":"),
+    ("%2F", "/"),
+    ("%3F", "?"),
+    ("%40", "@"),
+    ("%21", "!"),
+    ("%24", "$"),
+    ("%27", "'"),
+    ("%28", "("),
+    ("%29", ")"),
+    ("%2A", "*"),
+    ("%2C", ","),
+    ("%3B", ";"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twilio_signs_with_or_without_the_port_and_with_either_quote() {
+        let of = |url| spellings(url, UrlForm::Twilio);
+        assert_eq!(of("https://h/p"), ["https://h/p", "https://h:443/p"]);
+        assert_eq!(of("http://u:p@h:1/p"), ["http://u:p@h:1/p", "http://u:p@h/p"]);
+        assert!(of("https://h/?a='").contains(&Cow::Borrowed("https://h/?a=%27")));
+        assert!(of("https://[::1]/").contains(&Cow::Borrowed("https://[::1]:443/")));
+    }
+
+    #[test]
+    fn a_path_is_what_stands_on_the_request_line() {
+        assert_eq!(path("https://h/a?b=c#d"), "/a?b=c");
+        assert_eq!(path("https://h"), "/");
+        assert_eq!(path("https://h?a"), "?a");
+        assert_eq!(path("/a?b"), "/a?b");
+    }
+}

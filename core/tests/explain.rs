@@ -1,0 +1,164 @@
+//! The mistakes that people make, each named from a request that shows it.
+
+use hookproof_core::{
+    Millis, codec,
+    scheme::{
+        self, Algorithm, Refusal, Request, Time, Window,
+        explain::{Explanation, Mistake, explain},
+    },
+};
+
+const NOW: Millis = Millis(1_700_000_000_000);
+const BODY: &[u8] = br#"{"type":"invoice.paid","id":"evt_1","amount":"10.50"}"#;
+const TEXT: &str = "whsec_c29tZSBzZWNyZXQgb2YgdGhpcnR5LXR3byBieXRlcy4=";
+const OTHER: &str = "whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMgaGVyZSE=";
+
+fn mac(key: &[u8], content: &[u8]) -> Vec<u8> {
+    scheme::mac(Algorithm::HmacSha256, key, content).expect("an HMAC")
+}
+
+fn stripe(key: &[u8], time: &str, body: &[u8]) -> String {
+    let tag = mac(key, &[time.as_bytes(), b".", body].concat());
+    format!("t={time},v1={}", codec::to_hex(&tag))
+}
+
+fn look(
+    name: &str,
+    secrets: &[&str],
+    headers: &[(&str, &str)],
+    body: &[u8],
+    url: Option<&str>,
+) -> Explanation {
+    let lines: Vec<(&str, &[u8])> =
+        headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+    let request = Request { headers: &lines, body, url, ..Request::default() };
+    let secrets: Vec<(&str, Window)> =
+        secrets.iter().map(|secret| (*secret, Window::always())).collect();
+    explain(scheme::named(name).expect("a row"), &secrets, &request, Time::At(NOW))
+}
+
+fn of_stripe(signed: &[u8], received: &[u8]) -> Vec<Mistake> {
+    let header = stripe(TEXT.as_bytes(), "1700000000", signed);
+    look("stripe", &[TEXT], &[("Stripe-Signature", &header)], received, None).mistakes
+}
+
+#[test]
+fn a_reserialised_body_is_named_in_whatever_style_it_was() {
+    for received in [
+        &br#"{"type": "invoice.paid", "id": "evt_1", "amount": "10.50"}"#[..],
+        br#"{"amount":"10.50","id":"evt_1","type":"invoice.paid"}"#,
+        b"{\n  \"amount\": \"10.50\",\n  \"id\": \"evt_1\",\n  \"type\": \"invoice.paid\"\n}",
+    ] {
+        assert_eq!(of_stripe(BODY, received), [Mistake::BodyReserialised]);
+    }
+    let escaped = br#"{"s":"\u00e9\/"}"#;
+    assert_eq!(of_stripe(escaped, "{\"s\":\"é\\/\"}".as_bytes()), [Mistake::BodyReserialised]);
+}
+
+#[test]
+fn line_ends_and_a_byte_order_mark_are_named() {
+    assert_eq!(of_stripe(b"{}\r\n", b"{}"), [Mistake::BodyLineEnds]);
+    assert_eq!(of_stripe(b"{\r\n}", b"{\n}"), [Mistake::BodyLineEnds]);
+    assert_eq!(of_stripe(b"\xef\xbb\xbf{}", b"{}"), [Mistake::BodyByteOrderMark]);
+    assert_eq!(of_stripe(b"{}", b"\xef\xbb\xbf{}"), [Mistake::BodyByteOrderMark]);
+}
+
+#[test]
+fn a_decoded_stripe_secret_is_named() {
+    let decoded = codec::base64(&TEXT.as_bytes()[6..]).expect("base64");
+    let header = stripe(&decoded, "1700000000", BODY);
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::SecretDecoded]);
+}
+
+#[test]
+fn an_undecoded_standard_webhooks_secret_is_named() {
+    for key in [TEXT, &TEXT[6..]] {
+        let tag = mac(key.as_bytes(), &[b"msg_1.1700000000.", BODY].concat());
+        let tag = format!("v1,{}", codec::to_base64(&tag));
+        let headers = [
+            ("webhook-id", "msg_1"),
+            ("webhook-timestamp", "1700000000"),
+            ("webhook-signature", &tag),
+        ];
+        let seen = look("swh", &[TEXT], &headers, BODY, None);
+        assert_eq!(seen.mistakes, [Mistake::SecretNotDecoded]);
+    }
+}
+
+#[test]
+fn milliseconds_are_told_from_a_late_delivery() {
+    let header = stripe(TEXT.as_bytes(), "1700000000000", BODY);
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert_eq!(
+        (seen.verdict, &*seen.mistakes),
+        (Err(Refusal::TooNew), &[Mistake::TimeInMilliseconds][..])
+    );
+    let header = stripe(TEXT.as_bytes(), "1699990000", BODY);
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::TimeOutsideWindow]);
+}
+
+#[test]
+fn a_list_that_was_read_as_one_value_is_named() {
+    let other = codec::to_hex(&mac(b"x", BODY));
+    let header = format!("{},v1={other}", stripe(TEXT.as_bytes(), "1700000000", BODY));
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert!(seen.verdict.is_ok());
+    assert_eq!(
+        seen.mistakes,
+        [Mistake::ListAsOneValue],
+        "it verifies, unless it is read as one value"
+    );
+    assert_eq!(seen.candidates.len(), 2);
+    let tag = codec::to_hex(&mac(b"hub", BODY));
+    let header = format!("sha256={other},sha256={tag}");
+    let seen = look("github", &["hub"], &[("X-Hub-Signature-256", &header)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::ListAsOneValue]);
+}
+
+#[test]
+fn a_url_without_its_port_is_named() {
+    let signed = mac(b"key", &[b"https://hooks.example.com/in", BODY].concat());
+    let header = codec::to_base64(&signed);
+    let headers = [("x-square-hmacsha256-signature", &*header)];
+    let seen = |url| look("square", &["key"], &headers, BODY, Some(url)).mistakes;
+    assert_eq!(seen("https://hooks.example.com:443/in"), [Mistake::UrlPort]);
+    assert_eq!(seen("https://hooks.example.com/in/"), [Mistake::UrlSpelling]);
+    assert_eq!(seen("http://hooks.example.com/in"), [Mistake::UrlSpelling]);
+}
+
+#[test]
+fn the_wrong_one_of_two_secrets_is_named() {
+    let header = stripe(OTHER.as_bytes(), "1700000000", BODY);
+    let seen = look("stripe", &[TEXT, OTHER], &[("Stripe-Signature", &header)], BODY, None);
+    assert!(seen.verdict.is_ok());
+    assert_eq!(seen.mistakes, [Mistake::OtherSecret]);
+    let lines = [("Stripe-Signature", header.as_bytes())];
+    let request = Request { headers: &lines, body: BODY, ..Request::default() };
+    let secrets = [(TEXT, Window::always()), (OTHER, Window::always().revoke())];
+    let seen = explain(scheme::named("stripe").unwrap(), &secrets, &request, Time::At(NOW));
+    assert_eq!(seen.mistakes, [Mistake::SecretNotLive]);
+}
+
+#[test]
+fn what_was_signed_and_expected_is_shown() {
+    let header = stripe(b"somebody else's", "1700000000", BODY);
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert_eq!(seen.signed.as_deref(), Some(&[b"1700000000.", BODY].concat()[..]));
+    assert_eq!(seen.mistakes, [], "nothing that was tried explains it");
+    let right = stripe(TEXT.as_bytes(), "1700000000", BODY);
+    assert!(right.ends_with(seen.expected[0].as_deref().unwrap()));
+}
+
+#[test]
+fn a_tag_in_another_encoding_and_a_secret_with_blanks_are_named() {
+    let tag = codec::to_base64(&mac(b"hub", BODY));
+    let header = format!("sha256={tag}");
+    let seen = look("github", &["hub"], &[("X-Hub-Signature-256", &header)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::TagEncoding]);
+    let header = format!("sha256={}", codec::to_hex(&mac(b"hub", BODY)));
+    let seen = look("github", &["hub\n"], &[("X-Hub-Signature-256", &header)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::SecretBlanks]);
+    assert_eq!(seen.bad_secrets.len(), 1);
+}
