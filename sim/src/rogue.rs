@@ -68,7 +68,7 @@ rogues! {
     /// Fans out in two transactions, and can die between them.
     FanOutHalf: "fan-out-half", [S12, E1];
     /// Sends an event to all its endpoints again when one of them failed.
-    FanOutRetriedForAll: "fan-out-retried-for-all", [S12, S6, S2];
+    FanOutRetriedForAll: "fan-out-retried-for-all", [S12, S6, S2, S11];
     /// Makes a new delivery id for each attempt.
     NewIdEachAttempt: "new-id-each-attempt", [S3];
     /// Makes a new delivery id for each resend.
@@ -82,11 +82,11 @@ rogues! {
     /// Starts requests long after it claimed them.
     ClaimsMoreThanItCanDial: "claims-more-than-it-can-dial", [S5];
     /// Sends while the claim's transaction is still open.
-    SendsBeforeClaim: "sends-before-claim", [S5, S1];
+    SendsBeforeClaim: "sends-before-claim", [S5, S1, S6];
     /// One attempt too few.
     LadderOffByOne: "ladder-off-by-one", [S6, S2];
     /// Never gives up.
-    NoCap: "no-cap", [S6];
+    NoCap: "no-cap", [S6, S11];
     /// Retries at once.
     RetriesAtOnce: "retries-at-once", [S6];
     /// A retry starts the ladder from its foot.
@@ -106,15 +106,15 @@ rogues! {
     /// Takes a time-out for a refusal.
     UnknownIsRefused: "unknown-is-refused", [S7];
     /// Works on the oldest delivery until it is through.
-    FailureBlocksQueue: "failure-blocks-queue", [S8];
+    FailureBlocksQueue: "failure-blocks-queue", [S8, S2, S11, E1];
     /// Sleeps for one endpoint's `Retry-After`.
-    RetryAfterStallsWorker: "retry-after-stalls-worker", [S8];
+    RetryAfterStallsWorker: "retry-after-stalls-worker", [S8, S6];
     /// Says that it resends, and does not.
     ResendSwallowed: "resend-swallowed", [S11];
     /// Opens a second cycle beside an open one.
     ResendBesideOpen: "resend-beside-open", [S11, S6];
     /// Everything that waited for an endpoint goes to it at once.
-    NoLimitAfterOutage: "no-limit-after-outage", [S14];
+    NoLimitAfterOutage: "no-limit-after-outage", [S14, E1];
     /// Answers "duplicate" for what was never queued.
     DuplicateNeverQueued: "duplicate-never-queued", [S15];
     /// Tells the publisher yes before the commit.
@@ -122,15 +122,15 @@ rogues! {
 
     // The receiver's door.
     /// Acknowledges, then stores.
-    AcksThenStores: "acks-then-stores", [R3, R4, E1];
+    AcksThenStores: "acks-then-stores", [R3, R4, E1, R6];
     /// Acknowledges from memory while the database is away.
     QueuesInMemory: "queues-in-memory", [R3, E1];
     /// Commits before the disk has it.
-    RelaxedDurability: "relaxed-durability", [R3, R4, R7, R8, R13, E1];
+    RelaxedDurability: "relaxed-durability", [R3, R4, R7, R8, R13, E1, R9, R10];
     /// Looks, then inserts, with no constraint.
     CheckThenInsert: "check-then-insert", [R4, R7];
     /// A NULL in the key, which is never equal to another.
-    NullInKey: "null-in-key", [R4];
+    NullInKey: "null-in-key", [R4, R3];
     /// Leaves source and account out of the key.
     AccountLeftOut: "account-left-out", [R4, R3, R6, E1];
     /// Takes any error of the insert for a duplicate.
@@ -148,9 +148,9 @@ rogues! {
     /// One bad row fails the whole commit group.
     BadRowFailsGroup: "bad-row-fails-group", [R19];
     /// The last bytes win.
-    LastBytesWin: "last-bytes-win", [R19, R4];
+    LastBytesWin: "last-bytes-win", [R19, R4, R3];
     /// Writes PROCESSED at the acknowledgement.
-    ProcessedAtAck: "processed-at-ack", [R13, E1, R9];
+    ProcessedAtAck: "processed-at-ack", [R13, E1, R9, R10, R16];
 
     // The receiver's work.
     /// Keys operations by delivery id.
@@ -164,15 +164,17 @@ rogues! {
     /// Has the effect in a transaction of its own, before the receipt's.
     EffectInAnotherTransaction: "effect-in-another-transaction", [R7];
     /// Reads the guard, and books without a lock.
-    BooksWithoutLock: "books-without-lock", [R7];
+    BooksWithoutLock: "books-without-lock", [R7, R8, R10, R13, R15];
     /// A replay does not look whether it was done.
-    ReplaySkipsGuard: "replay-skips-guard", [R7];
+    ReplaySkipsGuard: "replay-skips-guard", [R7, R12, E1];
     /// Swallows the handler's error and marks the receipt done.
     SwallowsHandlerError: "swallows-handler-error", [R10, E1, R13, R7, R8];
     /// Applies whatever arrives, in the order of arrival.
-    AppliesInArrivalOrder: "applies-in-arrival-order", [R8, R20, R9];
+    AppliesInArrivalOrder: "applies-in-arrival-order", [R8, R20, R9, R13, E1];
     /// The last to write wins.
-    LastWriteWins: "last-write-wins", [R8, R20, R15];
+    LastWriteWins: "last-write-wins", [R8, R20, R15, R13];
+    /// What is already booked leaves the entity's state behind.
+    BookedLeavesStateBehind: "booked-leaves-state-behind", [R20, R9, E1];
     /// Drops what comes too early.
     DropsTooEarly: "drops-too-early", [R9, R8, E1];
     /// Defers for ever.
@@ -184,19 +186,19 @@ rogues! {
     /// Retries a failing event for ever.
     RetriesForEver: "retries-for-ever", [R10, E1];
     /// Works on the oldest receipt until it is through.
-    PoisonBlocksQueue: "poison-blocks-queue", [R10];
+    PoisonBlocksQueue: "poison-blocks-queue", [R10, R9];
     /// Takes an outage for the event's fault.
     OutageBurnsLadder: "outage-burns-ladder", [R10];
     /// A worker that lost its claim records its outcome all the same.
     ZombieWorks: "zombie-works", [R10, R13, R7, R9];
     /// Forgets the event after its last retry.
-    DropsAfterLastRetry: "drops-after-last-retry", [R11, R10, E1, R13];
+    DropsAfterLastRetry: "drops-after-last-retry", [R11, R10, E1, R13, R16];
     /// Sets aside without a word to anybody.
-    NoAlert: "no-alert", [R11];
+    NoAlert: "no-alert", [R11, R14];
     /// Sets aside without a reason.
     NoReason: "no-reason", [R11];
     /// Takes a replay for a duplicate.
-    ReplayDeduplicated: "replay-deduplicated", [R12];
+    ReplayDeduplicated: "replay-deduplicated", [R12, R16];
     /// Lets anybody replay.
     ReplayWithoutAuthorisation: "replay-without-authorisation", [R12];
     /// Calls the external service without a key.
@@ -204,7 +206,7 @@ rogues! {
     /// Makes a new key for each call.
     KeyEachAttempt: "key-each-attempt", [R14];
     /// A refetch overwrites newer state.
-    RefetchOverwrites: "refetch-overwrites", [R15, R8];
+    RefetchOverwrites: "refetch-overwrites", [R15, R8, R13];
     /// A ledger takes only what is newer than what it has.
     LedgerByArrival: "ledger-by-arrival", [R15, R8, R20, E1];
     /// Forgets keys while deliveries are still on their ladder.
@@ -218,7 +220,7 @@ rogues! {
     /// No guard on an endpoint that was read.
     UnguardedEndpointRead: "unguarded-endpoint-read", [S2, S11];
     /// No guard on an entity that changes.
-    UnguardedEntity: "unguarded-entity", [R8, R20, R9];
+    UnguardedEntity: "unguarded-entity", [R8, R20, R9, R15];
     /// No guard on an entity that was read.
     UnguardedEntityRead: "unguarded-entity-read", [R9, R8];
     /// No unique constraint on operations.
@@ -230,7 +232,7 @@ rogues! {
     /// No guard on an event.
     UnguardedEvent: "unguarded-event", [S15, S12];
     /// No guard on a delivery.
-    UnguardedDelivery: "unguarded-delivery", [S5, S6, S2];
+    UnguardedDelivery: "unguarded-delivery", [S5, S6, S2, S11];
 
     // Writes that are not there.
     /// Whoever waits is not woken.
@@ -275,9 +277,7 @@ impl Rogue {
                 write,
                 Write::Operation(_) | Write::Entity(_) | Write::Receipt(Put { was: Some(_), .. })
             ),
-            Self::OperationByDelivery | Self::OperationByEventType | Self::ReplaySkipsGuard => {
-                matches!(write, Write::Operation(_))
-            }
+            Self::ReplaySkipsGuard => matches!(write, Write::Operation(_)),
             _ => Self::without_guard_of(write) == Some(self),
         }
     }
@@ -341,6 +341,7 @@ impl Rogue {
                 self.misbook(&mut wrong);
             }
             Self::LedgerByArrival => forget_late(&mut wrong),
+            Self::BookedLeavesStateBehind => stand_still(&mut wrong),
             Self::NoAlert => wrong.retain(|write| !matches!(write, Write::Alert { .. })),
             Self::AppliesInArrivalOrder | Self::LastWriteWins | Self::RefetchOverwrites => {
                 self.overwrite(&mut wrong, db, ctx);
@@ -675,6 +676,19 @@ fn forget_late(writes: &mut Vec<Write>) {
         if let Write::Receipt(put) = write {
             put.row.stand = inbox::Stand::Done(inbox::End::Overtaken);
             put.row.applied = false;
+        }
+    }
+}
+
+/// The operation was booked by somebody else, so the event is done, and its state forgotten.
+fn stand_still(writes: &mut [Write]) {
+    let booked = writes.iter().any(|write| {
+        matches!(write, Write::Receipt(put)
+            if put.row.stand == inbox::Stand::Done(inbox::End::AlreadyBooked))
+    });
+    for write in writes.iter_mut().filter(|_| booked) {
+        if let Write::Entity(Put { row, was: Some(rev) }) = write {
+            *write = Write::HoldEntity { id: row.id, rev: *rev };
         }
     }
 }

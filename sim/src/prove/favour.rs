@@ -55,6 +55,7 @@ pub fn favours(rogue: Rogue) -> &'static [Family] {
         Rogue::ReplayWithoutAuthorisation => &[OperatorReplay, Poison, Unreadable],
         Rogue::SwallowsHandlerError | Rogue::RetriesForEver | Rogue::PoisonBlocksQueue
         | Rogue::DropsAfterLastRetry | Rogue::NoAlert | Rogue::NoReason => &[Poison],
+        Rogue::BookedLeavesStateBehind => &[ManualBooking],
         Rogue::AppliesInArrivalOrder | Rogue::LastWriteWins | Rogue::DropsTooEarly
         | Rogue::EarlyIsDeadLetter | Rogue::DeferralIsFailure | Rogue::LedgerByArrival
         | Rogue::UnguardedEntity | Rogue::UnguardedEntityRead | Rogue::NoWake
