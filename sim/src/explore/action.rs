@@ -5,7 +5,7 @@ use hookproof_core::{
     endpoint::{Admission, Lane},
 };
 
-use super::{Budget, Run, State};
+use super::{Budget, Run, state::State};
 use crate::{
     history::Side,
     setup::Deed,
@@ -174,7 +174,7 @@ impl State<'_> {
 
 impl Budget {
     /// Whether there is enough left for this fault at this task.
-    fn allows(&self, twist: Twist, task: &Task) -> bool {
+    fn allows(self, twist: Twist, task: &Task) -> bool {
         match twist {
             Twist::Drop => self.drops > 0,
             Twist::Duplicate => self.duplicates > 0,
@@ -186,13 +186,13 @@ impl Budget {
                 self.crashes > 0
                     && matches!(task.step, Step::WorkCommit { .. } | Step::FanOut { .. })
             }
-            Twist::Refuse(_) => self.refusals > 0,
             Twist::Delay
             | Twist::Reset
             | Twist::ForeignAck
             | Twist::EarlyAck
             | Twist::Hang
             | Twist::Slow
+            | Twist::Refuse(_)
             | Twist::OtherBytes
             | Twist::HandlerInfrastructure
             | Twist::Stale
@@ -210,7 +210,6 @@ impl Budget {
             Twist::CommitFails | Twist::Serialization => self.failed_commits -= 1,
             Twist::HandlerFails => self.handler_failures -= 1,
             Twist::Die => self.crashes -= 1,
-            Twist::Refuse(_) => self.refusals -= 1,
             _ => unreachable!("no other fault is allowed"),
         }
     }

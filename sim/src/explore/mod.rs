@@ -38,6 +38,7 @@
 mod action;
 mod reduce;
 mod search;
+mod state;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -45,10 +46,7 @@ mod worlds;
 
 use std::collections::BTreeSet;
 
-use hookproof_core::{
-    Millis,
-    profile::{InboxPolicy, Profile},
-};
+use hookproof_core::profile::{InboxPolicy, Profile};
 
 pub use action::{Action, Row};
 pub use worlds::{deep_worlds, default_worlds};
@@ -56,15 +54,12 @@ pub use worlds::{deep_worlds, default_worlds};
 use crate::{
     dice::Dice,
     handler::OneEffect,
-    history::{Fact, Family, Line, Node, Side},
-    oracle::{Breach, Danger, Oracle, Terms},
+    history::Line,
+    oracle::{Danger, Terms},
     promise::Promise,
     rogue::Rogue,
     setup::{Deed, Setup},
-    world::{
-        Ctx, NOBODY, Step, Task, World, crash_family,
-        pack::{Packer, Sight},
-    },
+    world::Ctx,
 };
 
 /// A small world: what it is made of, and how much may go wrong.
@@ -99,8 +94,6 @@ pub struct Budget {
     pub failed_commits: u8,
     /// A handler fails.
     pub handler_failures: u8,
-    /// A receiver refuses.
-    pub refusals: u8,
     /// Time moves on while something is under way.
     pub stalls: u8,
 }
@@ -110,7 +103,7 @@ pub struct Budget {
 pub struct Limits {
     /// At most this many states.
     pub states: u64,
-    /// At most this many bytes of keys.
+    /// At most about this many bytes of keys, and of the states of one level.
     pub bytes: u64,
 }
 
@@ -217,12 +210,21 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(small: &'a Small, rogue: Option<Rogue>) -> Self {
-        let Setup { terms, relays, .. } = &small.setup;
+        let Setup { terms, relays, ingresses, .. } = &small.setup;
+        for ladder in [&terms.profile.ladder, &terms.inbox.ladder] {
+            let plain = ladder.waits_ms().iter().sum::<u64>();
+            assert!(
+                ladder.longest() == plain,
+                "waits are so short here that nothing is rolled for"
+            );
+        }
+        assert!(*ingresses == 1, "which ingress gets a request is rolled for elsewhere");
         assert!(terms.profile.resend_window_ms == u64::MAX, "a resend window never ends here");
         assert!(terms.inbox.retention_ms.is_none(), "keys are kept for ever here");
         assert!(!terms.timely, "steps take any time here");
         assert!(*relays <= 2, "the names of more than two relays that look alike are not tried");
         assert!(small.deeds.len() <= 8, "deeds are a set of bits");
+        assert!(small.deeds.iter().all(is_explored), "a key says nothing of backups and clocks");
         let wrong = rogue.and_then(|rogue| rogue.misconfigures(&terms.profile));
         let wrong_inbox = rogue.and_then(|rogue| rogue.misconfigures_inbox(&terms.inbox));
         Self {
@@ -254,169 +256,35 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A state: the world, what the oracle remembers, and what may still go wrong.
-struct State<'t> {
-    world: World,
-    oracle: Oracle<'t>,
-    left: Left,
-}
-
-clone_reusing!(State<'t> { world, oracle, left });
-
-/// What is left of what may go wrong and of what people may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Left {
-    budget: Budget,
-    /// The deeds that are still offered, as a set.
-    deeds: u8,
-}
-
-impl<'t> State<'t> {
-    /// The state in which an exploration begins.
-    fn first(run: &Run<'t>, lines: &mut Vec<Line>) -> Self {
-        lines.clear();
-        let deeds = ((1_u16 << run.small.deeds.len()) - 1) as u8;
-        let left = Left { budget: run.small.budget, deeds };
-        let mut state =
-            Self { world: World::new(run.setup()), oracle: Oracle::new(run.terms()), left };
-        run.with(lines, |ctx| state.world.open(ctx));
-        state.reduce(run, lines);
-        state
+/// Whether a deed changes nothing but what keys tell of.
+fn is_explored(deed: &Deed) -> bool {
+    match deed {
+        Deed::Resend { .. }
+        | Deed::ResendAll
+        | Deed::Replay { .. }
+        | Deed::ReplayAll
+        | Deed::Repair
+        | Deed::Book { .. }
+        | Deed::Endpoint { .. }
+        | Deed::ChangeEndpoint { .. }
+        | Deed::Crash { .. }
+        | Deed::Upgrade { .. }
+        | Deed::PowerLoss { .. }
+        | Deed::Database { .. }
+        | Deed::Writable { .. }
+        | Deed::Pool { .. }
+        | Deed::Cut { .. }
+        | Deed::Heal
+        | Deed::EndpointDown { .. } => true,
+        Deed::Clock { .. }
+        | Deed::Skew { .. }
+        | Deed::Backup { .. }
+        | Deed::Restore { .. }
+        | Deed::Purge => false,
     }
-
-    /// Does one thing, and what follows from it at once. Its lines are left in `lines`.
-    fn take(&mut self, action: Action, run: &Run<'_>, lines: &mut Vec<Line>) {
-        lines.clear();
-        match action {
-            Action::Step { task, twist } => {
-                let task = self.world.tasks.swap_remove(task as usize);
-                if let Some(twist) = twist {
-                    self.left.budget.spend(twist);
-                }
-                run.with(lines, |ctx| self.world.step(task, twist, ctx));
-            }
-            Action::Crash { process } => {
-                self.left.budget.crashes -= 1;
-                run.with(lines, |ctx| {
-                    let family = crash_family(process, ctx.setup);
-                    say(&self.world, process, Fact::Fault { family }, ctx);
-                    self.world.crash(process, ctx);
-                });
-            }
-            Action::Look { process, row } => run.with(lines, |ctx| match row {
-                Row::Event(id) => self.world.look_at_event(process, id, 0, ctx),
-                Row::Delivery(id) => self.world.look_at_delivery(process, id, 0, ctx),
-                Row::Receipt(id) => self.world.look_at_receipt(process, id, 0, ctx),
-            }),
-            Action::Act { deed } => {
-                self.left.deeds &= !(1 << deed);
-                let deed = run.small.deeds[usize::from(deed)];
-                run.with(lines, |ctx| self.world.act(deed, ctx));
-            }
-            Action::Tick => self.tick(run, lines),
-        }
-        self.reduce(run, lines);
-    }
-
-    fn tick(&mut self, run: &Run<'_>, lines: &mut Vec<Line>) {
-        if self.is_at_work() {
-            self.left.budget.stalls -= 1;
-            run.with(lines, |ctx| self.say_stalls(ctx));
-        }
-        if let Some(instant) = self.next_instant() {
-            self.world.now = instant;
-        }
-    }
-
-    /// Whoever has something under way stands still with it; a message on its way is late.
-    fn say_stalls(&self, ctx: &mut Ctx<'_>) {
-        let works = |process| {
-            self.world.tasks.iter().any(|task| task.owner == process && !self.waits(task))
-        };
-        for process in 0..ctx.setup.processes() {
-            if works(process) {
-                say(&self.world, process, Fact::Fault { family: Family::Stall }, ctx);
-            }
-        }
-        if works(NOBODY) {
-            say(&self.world, NOBODY, Fact::Fault { family: Family::Delay }, ctx);
-        }
-    }
-
-    /// The next instant at which something becomes due.
-    fn next_instant(&self) -> Option<Millis> {
-        let now = self.world.now;
-        let wakes = [Side::Sender, Side::Receiver].into_iter().filter_map(|side| {
-            let db = self.world.db(side);
-            [db.next_opening(db.now(now), &self.oracle.terms().profile)]
-                .into_iter()
-                .flatten()
-                .map(|at| db.true_time(at))
-                .min()
-        });
-        let deadlines = self.world.tasks.iter().filter(|task| self.waits(task)).map(|task| task.at);
-        wakes.chain(deadlines).min()
-    }
-
-    /// Lets the oracle judge what happened.
-    fn judge(&mut self, lines: &[Line]) -> Result<(), (usize, Breach)> {
-        for (at, line) in lines.iter().enumerate() {
-            self.oracle.observe(line).map_err(|breach| (at + 1, breach))?;
-        }
-        self.oracle.pause().map_err(|breach| (lines.len(), breach))
-    }
-
-    /// Lets faults stop and writes down how everything stands.
-    fn close(&mut self, run: &Run<'_>, lines: &mut Vec<Line>) {
-        lines.clear();
-        run.with(lines, |ctx| {
-            self.world.quiet(ctx);
-            self.world.close(ctx);
-        });
-    }
-
-    fn sight<'a>(&self, run: &Run<'a>) -> Sight<'a> {
-        let may_die = self.left.budget.crashes > 0;
-        let nameless = !may_die && run.rogue.is_none() && !run.small.unreduced;
-        Sight { setup: run.setup(), nameless }
-    }
-
-    /// Writes the state as a key.
-    fn pack(&self, run: &Run<'_>, packer: &mut Packer, key: &mut Vec<u8>) {
-        key.clear();
-        let Left { budget, deeds } = self.left;
-        let Budget { crashes, drops, duplicates, lost_answers, .. } = budget;
-        let Budget { failed_commits, handler_failures, refusals, stalls, .. } = budget;
-        key.extend([deeds, crashes, drops, duplicates, lost_answers]);
-        key.extend([failed_commits, handler_failures, refusals, stalls]);
-        packer.pack(&self.world, self.sight(run), key);
-        let known = key.len();
-        self.oracle.pack_as(self.world.now, packer.names(), key);
-        if packer.tied() {
-            // Two relays with the same tasks: the oracle may tell them apart, so the lesser key counts.
-            let other = key.len();
-            packer.exchange();
-            self.oracle.pack_as(self.world.now, packer.names(), key);
-            if key[other..] < key[known..other] {
-                key.copy_within(other.., known);
-            }
-            key.truncate(other);
-        }
-    }
-}
-
-/// Writes a line of a process.
-fn say(world: &World, process: u8, fact: Fact, ctx: &mut Ctx<'_>) {
-    let by: Node = world.node(process, ctx);
-    ctx.lines.push(Line { at: world.now, by, fact });
-}
-
-/// Whether a step is taken at its time alone, and so has one.
-fn is_timed(task: &Task) -> bool {
-    matches!(task.step, Step::Await { .. })
 }
 
 /// The most states of one exploration, unless set.
 const STATES_MAX: u64 = 60_000_000;
-/// The most bytes of keys of one exploration, unless set.
-const BYTES_MAX: u64 = 6 << 30;
+/// The most bytes of one exploration, unless set.
+const BYTES_MAX: u64 = 12 << 30;

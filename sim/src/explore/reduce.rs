@@ -7,7 +7,10 @@ use hookproof_core::{
     work::Job,
 };
 
-use super::{Run, State, is_timed};
+use super::{
+    Run,
+    state::{State, is_timed},
+};
 use crate::{
     history::{Line, Side},
     world::{Step, Task, World, db::index},

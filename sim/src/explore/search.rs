@@ -10,11 +10,12 @@ use std::{
 };
 
 use super::{
-    Action, Counterexample, Dangers, Explored, Limits, Run, State,
+    Action, Counterexample, Dangers, Explored, Limits, Run,
+    state::State,
     table::{Id, Parent, Table},
 };
 use crate::{
-    history::{Fact, Line},
+    history::{Fact, Line, Node},
     oracle::Breach,
     world::pack::Packer,
 };
@@ -40,6 +41,7 @@ struct Scout<'t> {
     /// The states of the next level that it was the first to reach.
     next: Level<'t>,
     /// Where states are taken from and given back to.
+    #[expect(clippy::vec_box, reason = "boxes are handed on, and states are large")]
     spare: Vec<Box<State<'t>>>,
     scratch: Box<State<'t>>,
     packer: Packer,
@@ -83,9 +85,15 @@ pub(super) fn search(
     let mut depth = 0;
     let exhausted = loop {
         let mut level = Level::new();
-        scouts.iter_mut().for_each(|scout| level.append(&mut scout.next));
+        for scout in &mut scouts {
+            level.append(&mut scout.next);
+        }
         if level.is_empty() {
             break true;
+        }
+        let width: usize = level.iter().map(Vec::len).sum();
+        if width as u64 * STATE_BYTES + shared.table.bytes() > limits.bytes {
+            break false;
         }
         leave(&shared, &mut scouts, level);
         if scouts.iter().any(|scout| scout.breach.is_some()) || shared.full.load(Ordering::Relaxed)
@@ -176,7 +184,7 @@ impl<'t> Scout<'t> {
         }
         let last = actions.len().saturating_sub(1);
         for (code, &action) in actions.iter().enumerate() {
-            if self.breach.is_some() {
+            if self.breach.is_some() || shared.full.load(Ordering::Relaxed) {
                 break;
             }
             if code == last {
@@ -217,7 +225,7 @@ impl<'t> Scout<'t> {
     }
 
     fn reach(&mut self, shared: &Shared<'_, 't>, state: State<'t>, parent: Parent) {
-        self.scratch = Box::new(state);
+        *self.scratch = state;
         self.arrive(shared, parent);
     }
 
@@ -303,12 +311,16 @@ fn replay(shared: &Shared<'_, '_>, found: &Found) -> Counterexample {
         history.extend_from_slice(&lines);
     }
     if let Err((at, _)) = judged {
-        history.truncate(history.len() - lines.len() + at);
+        let begun = history.len() - lines.len();
+        history.push(Line { at: state.world.now, by: Node::World, fact: Fact::Quiet });
+        history.truncate(begun + at);
     }
     let Breach { promise, what } = found.breach.clone();
     Counterexample { promise, what, lines: history, actions: taken }
 }
 
+/// About how much memory the states of a level take each, with those that they lead to.
+const STATE_BYTES: u64 = 8 << 10;
 /// How many states a thread takes at once.
 const PORTION: usize = 64;
 /// A level of fewer portions is not worth a second thread.

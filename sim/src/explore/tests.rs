@@ -1,11 +1,146 @@
+use super::{
+    worlds::{booking, deferral, one_delivery, two_endpoints},
+    *,
+};
+use crate::oracle::judge;
+
+fn found(small: &Small, rogue: Option<Rogue>, jobs: usize) -> Explored {
+    explore(small, rogue, Limits::default(), jobs, &|_| ())
+}
+
+/// One delivery with two relays and two workers, and this much that goes wrong.
+fn one(budget: Budget) -> Small {
+    Small { budget, ..one_delivery() }
+}
+
+/// Paid and shipped, in any order, and nothing goes wrong.
+fn two_events() -> Small {
+    Small { budget: Budget::default(), ..deferral() }
+}
+
+const NONE: Budget = Budget {
+    crashes: 0,
+    drops: 0,
+    duplicates: 0,
+    lost_answers: 0,
+    failed_commits: 0,
+    handler_failures: 0,
+    stalls: 0,
+};
+
 #[test]
-fn sizes() {
-    eprintln!(
-        "{} {} {} {} {}",
-        size_of::<super::State>(),
-        size_of::<crate::world::Task>(),
-        size_of::<crate::world::db::Db>(),
-        size_of::<crate::oracle::Oracle>(),
-        size_of::<hookproof_core::inbox::Receipt>()
-    );
+fn the_smallest_worlds_have_exactly_these_states() {
+    let sizes = [
+        (one(NONE), 47, 79, 18),
+        (one(Budget { crashes: 1, ..NONE }), 789, 1_903, 29),
+        (one(Budget { drops: 1, ..NONE }), 579, 1_429, 29),
+        (one(Budget { duplicates: 1, ..NONE }), 363, 905, 21),
+        (one(Budget { lost_answers: 1, ..NONE }), 353, 745, 27),
+        (one(Budget { failed_commits: 1, ..NONE }), 202, 400, 28),
+        (one(Budget { handler_failures: 1, ..NONE }), 71, 119, 25),
+        (one(Budget { stalls: 1, ..NONE }), 6_733, 25_176, 28),
+        (two_events(), 4_115, 13_142, 46),
+    ];
+    for (small, states, transitions, depth) in sizes {
+        let explored = found(&small, None, 1);
+        assert!(explored.exhausted, "{:?}: {:?}", small.budget, explored.breach);
+        let size = (explored.states, explored.transitions, explored.depth);
+        assert_eq!(size, (states, transitions, depth), "{} {:?}", small.name, small.budget);
+    }
+}
+
+#[test]
+fn what_is_found_does_not_depend_on_the_number_of_threads() {
+    let small = one(Budget { crashes: 1, drops: 1, duplicates: 1, ..NONE });
+    let [alone, together] = [1, 2].map(|jobs| found(&small, None, jobs));
+    let size = |explored: &Explored| {
+        let Explored { states, transitions, ends, depth, bytes, .. } = *explored;
+        (states, transitions, ends, depth, bytes)
+    };
+    assert_eq!(size(&alone), size(&together));
+    assert_eq!(alone.danger, together.danger);
+    assert_eq!(alone.outcomes, together.outcomes);
+    let [alone, together] =
+        [1, 2].map(|jobs| found(&small, Some(Rogue::ZombieSettles), jobs).breach);
+    assert_eq!(alone, together);
+}
+
+#[test]
+fn the_worlds_of_every_run_hold_every_promise() {
+    for small in default_worlds() {
+        let explored = found(&small, None, 2);
+        assert_eq!(explored.breach, None, "{}", small.name);
+        assert!(explored.exhausted && explored.ends > 0, "{}", small.name);
+    }
+}
+
+#[test]
+fn the_promises_were_in_danger() {
+    let explored = found(&one(Budget { crashes: 1, lost_answers: 1, ..NONE }), None, 2);
+    for promise in [Promise::S2, Promise::S5, Promise::S6, Promise::R3, Promise::E1] {
+        assert!(explored.danger.of(promise) > 0, "{promise}");
+    }
+}
+
+#[test]
+fn wrong_lines_are_found_with_a_short_history() {
+    let stalled = || one(Budget { stalls: 1, ..NONE });
+    let booked = || Small { budget: NONE, ..booking() };
+    let cases = [
+        (Rogue::UnguardedDelivery, stalled(), Promise::S5, 12),
+        (Rogue::UnguardedOperation, booked(), Promise::R7, 14),
+        (Rogue::UnguardedEntityRead, two_events(), Promise::R9, 26),
+        (Rogue::UnguardedReceipt, one(Budget { duplicates: 1, ..NONE }), Promise::R4, 11),
+        (Rogue::ZombieSettles, stalled(), Promise::S5, 13),
+        (Rogue::AcksThenStores, one(NONE), Promise::R3, 9),
+        (Rogue::NoWake, two_events(), Promise::R9, 26),
+        (Rogue::SendsBeforeClaim, one(NONE), Promise::S5, 9),
+    ];
+    for (rogue, small, promise, actions) in cases {
+        let breach = found(&small, Some(rogue), 1).breach;
+        let breach = breach.unwrap_or_else(|| panic!("{} escaped", rogue.name()));
+        assert_eq!((breach.promise, breach.actions.len()), (promise, actions), "{}", rogue.name());
+        assert_eq!(found(&small, None, 1).breach, None, "{} without its line", rogue.name());
+        // Whoever reads the history alone comes to the same verdict.
+        let report = judge(&small.setup.terms, &breach.lines);
+        let broken = report.breach().map(|broken| (broken.breach.promise, broken.line));
+        assert_eq!(broken, Some((promise, breach.lines.len() - 1)), "{}", rogue.name());
+    }
+}
+
+#[test]
+fn without_the_reductions_the_ends_are_the_same() {
+    let worlds = [
+        one(NONE),
+        one(Budget { crashes: 1, ..NONE }),
+        one(Budget { drops: 1, ..NONE }),
+        one(Budget { duplicates: 1, ..NONE }),
+        one(Budget { lost_answers: 1, ..NONE }),
+        one(Budget { handler_failures: 1, ..NONE }),
+        one(Budget { crashes: 1, drops: 1, ..NONE }),
+        Small { budget: NONE, ..booking() },
+        Small { budget: Budget { crashes: 1, ..NONE }, ..booking() },
+        // Stalls make many worlds, so here one process of each kind has to do.
+        Small { racers: 1, setup: lonely(), ..one(Budget { stalls: 1, ..NONE }) },
+    ];
+    for small in worlds {
+        let reduced = found(&small, None, 2);
+        let whole = found(&Small { unreduced: true, ..small.clone() }, None, 2);
+        assert!(reduced.exhausted && whole.exhausted, "{:?}", small.budget);
+        assert!(reduced.states < whole.states, "{:?}", small.budget);
+        assert_eq!((reduced.breach, whole.breach), (None, None));
+        assert_eq!(reduced.outcomes, whole.outcomes, "{} {:?}", small.name, small.budget);
+    }
+}
+
+fn lonely() -> Setup {
+    Setup { relays: 1, workers: 1, ..one_delivery().setup }
+}
+
+#[test]
+fn a_limit_is_said_to_be_one() {
+    let small = two_endpoints();
+    let few = Limits { states: 500, ..Limits::default() };
+    let explored = explore(&small, None, few, 1, &|_| ());
+    assert!(!explored.exhausted && explored.states == 500, "{}", explored.states);
 }

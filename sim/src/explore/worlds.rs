@@ -21,7 +21,7 @@ use crate::{
 
 /// The worlds of every run.
 pub fn default_worlds() -> Vec<Small> {
-    vec![one_delivery(), two_endpoints()]
+    vec![one_delivery(), two_endpoints(), takeover()]
 }
 
 /// The worlds of a deep run.
@@ -39,7 +39,6 @@ pub(super) fn one_delivery() -> Small {
             drops: 1,
             duplicates: 1,
             lost_answers: 1,
-            stalls: 1,
             ..Budget::default()
         },
         deeds: vec![],
@@ -60,6 +59,15 @@ pub(super) fn two_endpoints() -> Small {
     }
 }
 
+/// A worker that stands still and goes on as if nothing were.
+fn takeover() -> Small {
+    Small {
+        name: "a takeover under a live worker; crash, lost commit answer",
+        budget: Budget { stalls: 1, crashes: 1, lost_answers: 1, ..Budget::default() },
+        ..one_delivery()
+    }
+}
+
 fn out_of_order() -> Small {
     Small {
         name: "paid and shipped out of order; crash, duplicate",
@@ -71,11 +79,16 @@ fn out_of_order() -> Small {
     }
 }
 
-fn deferral() -> Small {
+pub(super) fn deferral() -> Small {
     Small {
         name: "a deferral racing the apply that it waits for",
         setup: setup(&[PAID, SHIPPED], 1),
-        budget: Budget { stalls: 1, lost_answers: 1, ..Budget::default() },
+        budget: Budget {
+            lost_answers: 1,
+            failed_commits: 1,
+            handler_failures: 1,
+            ..Budget::default()
+        },
         deeds: vec![],
         racers: 2,
         unreduced: false,
@@ -88,14 +101,14 @@ fn takeovers() -> Small {
     Small {
         name: "three claims with two takeovers",
         setup,
-        budget: Budget { stalls: 3, crashes: 1, ..Budget::default() },
+        budget: Budget { stalls: 2, ..Budget::default() },
         deeds: vec![],
         racers: 2,
         unreduced: false,
     }
 }
 
-fn booking() -> Small {
+pub(super) fn booking() -> Small {
     let operation = Operation { entity: Id(0), transition: PAY, occurrence: 0 };
     Small {
         name: "a manual booking racing a worker",

@@ -68,7 +68,7 @@ impl Packer {
     /// Appends everything that the future depends on.
     pub fn pack(&mut self, world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
         self.sort(world, sight);
-        self.write_flags(world, sight, key);
+        write_flags(world, sight, key);
         for side in [Side::Sender, Side::Receiver] {
             rows::write(world.db(side), world.now, sight.setup, key);
         }
@@ -129,49 +129,6 @@ impl Packer {
         self.worked.extend(receiver.receipts.iter().map(|row| row.map_or(0, |row| row.fence)));
     }
 
-    fn write_flags(&self, world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
-        let World { repaired, cut, endpoints_down, pool_free, cursor, quiet, .. } = world;
-        let flags = [*repaired, cut[0], cut[1], pool_free[0], pool_free[1], *quiet];
-        key.push(flags.into_iter().fold(0, |byte, flag| byte << 1 | u8::from(flag)));
-        number(key, u64::from(*endpoints_down));
-        number(key, u64::from(*cursor));
-        number(key, world.done_outside.len() as u64);
-        for &done in &world.done_outside {
-            number(key, done);
-        }
-        for (planned, failures) in sight.setup.events.iter().zip(&world.failures) {
-            if planned.poison != 0 && planned.poison != POISONED {
-                key.push((*failures).min(planned.poison));
-            }
-        }
-        self.write_truth(world, sight, key);
-        for db in &world.dbs {
-            let Db { ahead_ms, up, writable, .. } = db;
-            key.push(u8::from(*up) | u8::from(*writable) << 1);
-            number(key, ahead_ms.unsigned_abs() << 1 | u64::from(*ahead_ms < 0));
-        }
-        for (process, row) in world.processes.iter().enumerate() {
-            // Relays and workers have their flags in their blocks.
-            if !is_named_by_block(process as u8, sight.setup) {
-                key.push(u8::from(row.up));
-            }
-        }
-    }
-
-    /// What the authoritative API knows matters where it is asked.
-    fn write_truth(&self, world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
-        let terms = &sight.setup.terms;
-        for (truth, model) in world.truth.iter().zip(&terms.model_of) {
-            let model = &terms.models[usize::from(*model)];
-            if model.early() == Early::Refetch || model.order() == Order::Instant {
-                for known in truth {
-                    key.push(known.state.0);
-                    number(key, known.version);
-                }
-            }
-        }
-    }
-
     fn write_blocks(&self, world: &World, key: &mut Vec<u8>) {
         for &block in &self.blocks {
             let items = self.of_block(block);
@@ -224,6 +181,49 @@ impl Packer {
         let up = |block: u8| world.processes[usize::from(block)].up;
         let texts = |block: u8| self.of_block(block).iter().map(|item| self.text(item));
         up(a).cmp(&up(b)).then_with(|| texts(a).cmp(texts(b)))
+    }
+}
+
+fn write_flags(world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
+    let World { repaired, cut, endpoints_down, pool_free, cursor, quiet, .. } = world;
+    let flags = [*repaired, cut[0], cut[1], pool_free[0], pool_free[1], *quiet];
+    key.push(flags.into_iter().fold(0, |byte, flag| byte << 1 | u8::from(flag)));
+    number(key, u64::from(*endpoints_down));
+    number(key, u64::from(*cursor));
+    number(key, world.done_outside.len() as u64);
+    for &done in &world.done_outside {
+        number(key, done);
+    }
+    for (planned, failures) in sight.setup.events.iter().zip(&world.failures) {
+        if planned.poison != 0 && planned.poison != POISONED {
+            key.push((*failures).min(planned.poison));
+        }
+    }
+    write_truth(world, sight, key);
+    for db in &world.dbs {
+        let Db { ahead_ms, up, writable, .. } = db;
+        key.push(u8::from(*up) | u8::from(*writable) << 1);
+        number(key, ahead_ms.unsigned_abs() << 1 | u64::from(*ahead_ms < 0));
+    }
+    for (process, row) in world.processes.iter().enumerate() {
+        // Relays and workers have their flags in their blocks.
+        if !is_named_by_block(process as u8, sight.setup) {
+            key.push(u8::from(row.up));
+        }
+    }
+}
+
+/// What the authoritative API knows matters where it is asked.
+fn write_truth(world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
+    let terms = &sight.setup.terms;
+    for (truth, model) in world.truth.iter().zip(&terms.model_of) {
+        let model = &terms.models[usize::from(*model)];
+        if model.early() == Early::Refetch || model.order() == Order::Instant {
+            for known in truth {
+                key.push(known.state.0);
+                number(key, known.version);
+            }
+        }
     }
 }
 

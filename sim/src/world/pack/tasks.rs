@@ -90,7 +90,7 @@ impl Packer {
 
     fn work(&mut self, world: &World, task: &Task, now: Millis, sight: Sight<'_>) {
         match &task.step {
-            Step::WorkClaim { row, now: then } => {
+            Step::WorkClaim { row, now: then } | Step::PurgeCommit { row, now: then } => {
                 self.receipt(world, row, now, sight);
                 age(&mut self.bytes, now, *then);
             }
@@ -120,10 +120,6 @@ impl Packer {
                 age(&mut self.bytes, now, *then);
             }
             Step::SendAlert { alert, side } => self.numbers([u64::from(*alert), *side as u64]),
-            Step::PurgeCommit { row, now: then } => {
-                self.receipt(world, row, now, sight);
-                age(&mut self.bytes, now, *then);
-            }
             Step::Restart { process } if super::is_named_by_block(*process, sight.setup) => {}
             Step::Restart { process } => self.bytes.push(*process),
             _ => unreachable!("the other steps are written before"),
