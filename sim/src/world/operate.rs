@@ -74,12 +74,7 @@ impl World {
         self.tasks.retain(|task| task.owner != process);
         self.say(ctx, self.node(process, ctx), Fact::Crashed);
         let at = self.now + RESTART_MS;
-        self.tasks.push(Task {
-            at,
-            owner: super::NOBODY,
-            tries: 0,
-            step: Step::Restart { process },
-        });
+        self.tasks.push(Task { at, owner: NOBODY, tries: 0, step: Step::Restart { process } });
     }
 
     pub(super) fn restart(&mut self, process: ProcessNo, ctx: &mut Ctx<'_>) {
@@ -296,7 +291,7 @@ impl World {
             let row = ctx.rogue.map_or(row, |rogue| rogue.ages(row));
             if row.purge(now, ctx.inbox).is_some() {
                 let step = Step::PurgeCommit { row, now };
-                self.then(super::NOBODY, ctx.setup.lags.disk_ms, step, ctx);
+                self.then(NOBODY, ctx.setup.lags.disk_ms, step, ctx);
             }
         }
     }
