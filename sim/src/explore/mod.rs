@@ -1,6 +1,6 @@
 //! Breadth-first over every interleaving of a small world.
 //!
-//! The explorer drives the very same [`World`] as the random walks do, on the same core, and judges
+//! The explorer drives the very same [`crate::world::World`] as the random walks do, on the same core, and judges
 //! each transition with the same oracle. What differs is who chooses: here everything that can happen
 //! next is tried. Each state is a key ([`crate::world::pack`], with what the oracle remembers and
 //! what is left of the budgets), kept whole, so that no two states are ever taken for one. The first
@@ -130,7 +130,8 @@ pub struct Explored {
     pub exhausted: bool,
     /// The first breach.
     pub breach: Option<Counterexample>,
-    /// How often each promise was in danger, over all transitions.
+    /// How often each promise was in danger, over all transitions. Of two ways to one state the first
+    /// alone is followed, and which that is may depend on the number of threads.
     pub danger: Dangers,
     /// How the rows can stand in the end, each way once.
     pub outcomes: BTreeSet<Vec<u8>>,
@@ -181,7 +182,7 @@ impl Dangers {
 /// Explores a small world with this wrong line or none, on `jobs` threads. `progress` is told now and
 /// then how many states there are so far.
 ///
-/// What is found does not depend on the number of threads.
+/// What is found does not depend on the number of threads, unless a limit was hit.
 pub fn explore(
     small: &Small,
     rogue: Option<Rogue>,

@@ -1,8 +1,11 @@
+use std::collections::BTreeMap;
+
 use super::{
+    state::State,
     worlds::{booking, deferral, one_delivery, two_endpoints},
     *,
 };
-use crate::oracle::judge;
+use crate::{oracle::judge, world::pack::Packer};
 
 fn found(small: &Small, rogue: Option<Rogue>, jobs: usize) -> Explored {
     explore(small, rogue, Limits::default(), jobs, &|_| ())
@@ -135,6 +138,61 @@ fn without_the_reductions_the_ends_are_the_same() {
 
 fn lonely() -> Setup {
     Setup { relays: 1, workers: 1, ..one_delivery().setup }
+}
+
+/// Every way to a state is followed, not the first alone: what can come next must be the same.
+#[test]
+fn equal_keys_have_equal_futures() {
+    let worlds = [
+        one(Budget { crashes: 1, ..NONE }),
+        one(Budget { duplicates: 1, lost_answers: 1, ..NONE }),
+        one(Budget { stalls: 1, ..NONE }),
+        Small { racers: 1, ..two_events() },
+        Small { deeds: two_endpoints().deeds, racers: 1, ..one(Budget { drops: 1, ..NONE }) },
+        Small { unreduced: true, ..one(NONE) },
+    ];
+    for small in worlds {
+        let run = Run::new(&small, None);
+        let mut lines = Vec::new();
+        let mut first = State::first(&run, &mut lines);
+        first.judge(&lines).expect("nothing is broken");
+        let mut known = BTreeMap::new();
+        let mut found = vec![(key(&run, &first), first)];
+        let mut again = 0;
+        while let Some((key, state)) = found.pop() {
+            let next = futures(&run, &state);
+            let keys: Vec<Vec<u8>> = next.iter().map(|(key, _)| key.clone()).collect();
+            if let Some(before) = known.get(&key) {
+                again += 1;
+                assert_eq!(*before, keys, "{} {:?}", small.name, small.budget);
+            } else {
+                known.insert(key, keys);
+                found.extend(next);
+            }
+        }
+        assert!(again > 0);
+    }
+}
+
+fn key(run: &Run<'_>, state: &State<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    state.pack(run, &mut Packer::default(), &mut key);
+    key
+}
+
+/// All that can come next, by its keys.
+fn futures<'t>(run: &Run<'_>, state: &State<'t>) -> Vec<(Vec<u8>, State<'t>)> {
+    let (mut actions, mut lines) = (Vec::new(), Vec::new());
+    state.actions(run, &mut Packer::default(), &mut actions);
+    let next = actions.into_iter().map(|action| {
+        let mut next = state.clone();
+        next.take(action, run, &mut lines);
+        next.judge(&lines).expect("nothing is broken");
+        (key(run, &next), next)
+    });
+    let mut next: Vec<(Vec<u8>, State<'t>)> = next.collect();
+    next.sort_by(|(a, _), (b, _)| a.cmp(b));
+    next
 }
 
 #[test]
