@@ -162,3 +162,35 @@ fn promises_and_rogues_are_listed_by_name() {
     let rogues = stdout(&hookproof(&["rogues"]));
     assert!(rogues.contains("operation-by-delivery"), "{rogues}");
 }
+
+/// A guard, a seal, a fence and a wake that is taken out of the code is noticed, each of them.
+#[test]
+fn code_without_a_guard_a_seal_a_fence_or_a_wake_does_not_pass() {
+    let removed = [
+        "unguarded-endpoint",
+        "unguarded-endpoint-read",
+        "unguarded-entity",
+        "unguarded-entity-read",
+        "unguarded-operation",
+        "unguarded-receipt",
+        "unguarded-purge",
+        "unguarded-event",
+        "unguarded-delivery",
+        "sends-before-claim",
+        "acks-then-stores",
+        "accepts-before-commit",
+        "resend-swallowed",
+        "zombie-settles",
+        "no-fence-on-failure",
+        "zombie-releases",
+        "zombie-works",
+        "claims-more-than-it-can-dial",
+        "no-wake",
+        "no-handler",
+    ];
+    for rogue in removed {
+        let args = ["prove", "--level", "sim", "--rogue", "none", "--sabotage", rogue];
+        let output = hookproof(&[&args[..], &["--seeds", "20000", "--favour", rogue]].concat());
+        assert_eq!(output.status.code(), Some(1), "{rogue}: {}", stdout(&output));
+    }
+}

@@ -69,7 +69,8 @@ fn world(small: &Small, options: &Options) -> World {
     let limits = Limits { states: limits.states.min(states), ..limits };
     let pace = Pace::of_states(small.name);
     let start = Instant::now();
-    let explored = explore(small, None, limits, options.jobs(), &|states| pace.is_at(states));
+    let explored =
+        explore(small, options.sabotage, limits, options.jobs(), &|states| pace.is_at(states));
     pace.ends();
     World { name: small.name, bounds: bounds(small), explored, took: start.elapsed() }
 }
@@ -78,7 +79,7 @@ fn world(small: &Small, options: &Options) -> World {
 fn bounds(small: &Small) -> String {
     let Setup { events, endpoints, relays, workers, .. } = &small.setup;
     let Budget { crashes, drops, duplicates, lost_answers, .. } = small.budget;
-    let Budget { failed_commits, handler_failures, refusals, stalls, .. } = small.budget;
+    let Budget { failed_commits, handler_failures, stalls, .. } = small.budget;
     let of = |number: usize, one, many| count(number as u64, one, many);
     let there = [
         of(events.len(), "event", "events"),
@@ -93,7 +94,6 @@ fn bounds(small: &Small) -> String {
         (lost_answers, "lost commit answer", "lost commit answers"),
         (failed_commits, "failed commit", "failed commits"),
         (handler_failures, "handler's failure", "handler's failures"),
-        (refusals, "refusal", "refusals"),
         (stalls, "stall", "stalls"),
         (small.deeds.len() as u8, "person's deed", "people's deeds"),
     ];
@@ -107,7 +107,8 @@ fn walks(options: &Options, deadline: Option<Instant>) -> Walked {
     let seeds = options.seeds();
     let pace = Pace::of_histories(seeds.end - seeds.start, deadline);
     let start = Instant::now();
-    let walks = walk_seeds(seeds, options.favoured(), options.promise, options.jobs(), &pace);
+    let (favoured, sabotage) = (options.favoured(), options.sabotage);
+    let walks = walk_seeds(seeds, favoured, sabotage, options.promise, options.jobs(), &pace);
     pace.ends();
     Walked { walks, took: start.elapsed() }
 }

@@ -83,6 +83,11 @@ pub(crate) struct Options {
     /// Draw the histories as the hunt for this rogue does: more of the faults that it shows under.
     #[arg(long, value_name = "NAME", value_parser = rogue)]
     favour: Option<Rogue>,
+
+    /// Put this rogue's wrong line into the code that is checked, to see that a run notices: it must
+    /// exit 1.
+    #[arg(long, value_name = "NAME", value_parser = rogue, conflicts_with = "seed")]
+    pub(crate) sabotage: Option<Rogue>,
 }
 
 impl Options {
@@ -185,13 +190,18 @@ impl Options {
         if let Some(rogue) = self.favour {
             say(&format!("--favour {}", rogue.name()));
         }
+        if let Some(rogue) = self.sabotage {
+            say(&format!("--sabotage {}", rogue.name()));
+        }
         said
     }
 
     /// The command that prints the whole history of a seed that this run walked.
     pub(crate) fn trace(&self, seed: u64) -> String {
         let favour = self.favour.map(|rogue| format!(" --favour {}", rogue.name()));
-        format!("hookproof prove --seed {seed}{}", favour.unwrap_or_default())
+        let sabotage = self.sabotage.map(|rogue| format!(" --rogue {}", rogue.name()));
+        let (favour, sabotage) = (favour.unwrap_or_default(), sabotage.unwrap_or_default());
+        format!("hookproof prove --seed {seed}{favour}{sabotage}")
     }
 
     /// What this run leaves out of a default one, a phrase each; empty for a default run.
@@ -222,6 +232,10 @@ impl Options {
         }
         if self.favour.is_some() {
             left_out.push("the default draws (--favour)".to_owned());
+        }
+        if let Some(rogue) = self.sabotage {
+            left_out
+                .push(format!("the correct code: {} is in its place (--sabotage)", rogue.name()));
         }
         left_out
     }

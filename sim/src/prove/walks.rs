@@ -35,11 +35,13 @@ pub struct Found {
     pub lines: Vec<Line>,
 }
 
-/// Walks and judges the history of each seed, until one breaks a promise. Where `wanted` names one,
+/// Walks and judges the history of each seed, until one breaks a promise; with `sabotage`, of the code
+/// with that wrong line in place of the correct code. Where `wanted` names one,
 /// breaches of others are passed over, and the first of them is kept in case that none of it is found.
 pub fn walk_seeds(
     seeds: Range<u64>,
     favoured: &[Family],
+    sabotage: Option<Rogue>,
     wanted: Option<Promise>,
     jobs: usize,
     watch: &dyn Watch,
@@ -52,7 +54,7 @@ pub fn walk_seeds(
     let mut walks = Walks { seeds: seeds.start..seeds.start, tally: Tally::default(), found: None };
     let mut aside = None;
     let run = |number| {
-        let part = walk_chunk(chunk(number), favoured, wanted);
+        let part = walk_chunk(chunk(number), favoured, sabotage, wanted);
         watch.walked(part.walks.tally.histories, part.walks.tally.steps);
         part
     };
@@ -73,14 +75,19 @@ struct Part {
     aside: Option<Found>,
 }
 
-fn walk_chunk(seeds: Range<u64>, favoured: &[Family], wanted: Option<Promise>) -> Part {
+fn walk_chunk(
+    seeds: Range<u64>,
+    favoured: &[Family],
+    sabotage: Option<Rogue>,
+    wanted: Option<Promise>,
+) -> Part {
     let mut lines = Vec::new();
     let mut tally = Tally::default();
     let mut aside = None;
     for seed in seeds.clone() {
         let setup = draw_for(seed, favoured);
         let mut oracle = Oracle::new(&setup.terms);
-        let walk = walk(&setup, None, &mut oracle, &mut lines);
+        let walk = walk(&setup, sabotage, &mut oracle, &mut lines);
         tally.count(&walk, &oracle, &lines);
         let Some(found) = found(&setup, &oracle, wanted, &lines) else { continue };
         if wanted.is_none_or(|wanted| wanted == found.breach.promise) {
@@ -130,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_counts_are_the_same_for_any_number_of_jobs() {
-        let walks = |jobs| walk_seeds(5..405, &[], None, jobs, &Unwatched);
+        let walks = |jobs| walk_seeds(5..405, &[], None, None, jobs, &Unwatched);
         let (one, three) = (walks(1), walks(3));
         assert_eq!(one.seeds, three.seeds);
         assert_eq!(one.tally, three.tally);
