@@ -51,6 +51,10 @@ fn a_reserialised_body_is_named_in_whatever_style_it_was() {
     ] {
         assert_eq!(of_stripe(BODY, received), [Mistake::BodyReserialised]);
     }
+    let header = stripe(TEXT.as_bytes(), "1700000000", BODY);
+    let compact = br#"{"amount":"10.50","id":"evt_1","type":"invoice.paid"}"#;
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], compact, None);
+    assert_eq!(seen.body.as_deref(), Some(BODY), "what was signed is found again");
     let escaped = br#"{"s":"\u00e9\/"}"#;
     assert_eq!(of_stripe(escaped, "{\"s\":\"é\\/\"}".as_bytes()), [Mistake::BodyReserialised]);
 }
@@ -122,6 +126,9 @@ fn a_url_without_its_port_is_named() {
     let signed = mac(b"key", &[b"https://hooks.example.com/in", BODY].concat());
     let header = codec::to_base64(&signed);
     let headers = [("x-square-hmacsha256-signature", &*header)];
+    let spelled =
+        look("square", &["key"], &headers, BODY, Some("https://hooks.example.com:443/in"));
+    assert_eq!(spelled.url.as_deref(), Some("https://hooks.example.com/in"));
     let seen = |url| look("square", &["key"], &headers, BODY, Some(url)).mistakes;
     assert_eq!(seen("https://hooks.example.com:443/in"), [Mistake::UrlPort]);
     assert_eq!(seen("https://hooks.example.com/in/"), [Mistake::UrlSpelling]);

@@ -31,6 +31,10 @@ pub struct Explanation {
     pub bad_secrets: Vec<(usize, BadSecret)>,
     /// What was done wrong, most likely first.
     pub mistakes: Vec<Mistake>,
+    /// The body with which it verifies, where a mistake in the body was undone.
+    pub body: Option<Vec<u8>>,
+    /// The URL with which it verifies, where a mistake in the URL was undone.
+    pub url: Option<String>,
 }
 
 /// A mistake, and how it shows.
@@ -131,8 +135,8 @@ pub fn explain(
     });
     let expected = expected.collect();
     let attempt = Attempt { scheme, secrets, request, time };
-    let mistakes = attempt.mistakes(verdict, &candidates);
-    Explanation { verdict, signed, candidates, expected, bad_secrets, mistakes }
+    let Undone { mistakes, body, url } = attempt.undone(verdict, &candidates);
+    Explanation { verdict, signed, candidates, expected, bad_secrets, mistakes, body, url }
 }
 
 /// What is signed and what is claimed.
@@ -164,20 +168,28 @@ struct Attempt<'a> {
     time: Time,
 }
 
+/// The mistakes that were found, and what they were made of.
+#[derive(Default)]
+struct Undone {
+    mistakes: Vec<Mistake>,
+    body: Option<Vec<u8>>,
+    url: Option<String>,
+}
+
 impl Attempt<'_> {
-    fn mistakes(&self, verdict: Result<Verified, Refusal>, candidates: &[String]) -> Vec<Mistake> {
-        let mut found = Vec::new();
+    fn undone(&self, verdict: Result<Verified, Refusal>, candidates: &[String]) -> Undone {
+        let mut found = Undone::default();
         match verdict {
             Ok(verified) => {
                 if verified.secret() > 0 {
-                    found.push(Mistake::OtherSecret);
+                    found.mistakes.push(Mistake::OtherSecret);
                 }
                 if candidates.len() > 1 {
-                    found.push(Mistake::ListAsOneValue);
+                    found.mistakes.push(Mistake::ListAsOneValue);
                 }
             }
-            Err(Refusal::TooOld | Refusal::TooNew) => found.extend(self.of_time()),
-            Err(_) => found.extend(self.of_content(candidates)),
+            Err(Refusal::TooOld | Refusal::TooNew) => found.mistakes.extend(self.of_time()),
+            Err(_) => return self.of_content(candidates),
         }
         found
     }
@@ -214,21 +226,18 @@ impl Attempt<'_> {
         u64::try_from(crate::instant::digits(time)?).ok()
     }
 
-    fn of_content(&self, candidates: &[String]) -> Vec<Mistake> {
+    fn of_content(&self, candidates: &[String]) -> Undone {
         let texts = self.texts();
         if Self::passes(self.scheme, &texts, self.request) {
-            return alloc::vec![Mistake::SecretNotLive];
+            return Undone { mistakes: alloc::vec![Mistake::SecretNotLive], ..Undone::default() };
         }
-        let tries = [
-            self.of_secret(&texts),
-            self.of_tag(&texts, candidates),
-            self.of_url(&texts),
-            bodies::variants(self.request.body).find_map(|(mistake, body)| {
-                let request = Request { body: &body, ..*self.request };
-                Self::passes(self.scheme, &texts, &request).then_some(mistake)
-            }),
-        ];
-        tries.into_iter().flatten().collect()
+        let (of_url, url) = self.of_url(&texts).unzip();
+        let of_body = bodies::variants(self.request.body).find(|(_, body)| {
+            Self::passes(self.scheme, &texts, &Request { body, ..*self.request })
+        });
+        let (of_body, body) = of_body.unzip();
+        let tries = [self.of_secret(&texts), self.of_tag(&texts, candidates), of_url, of_body];
+        Undone { mistakes: tries.into_iter().flatten().collect(), body, url }
     }
 
     /// The other readings of a secret's text.
@@ -319,15 +328,16 @@ impl Attempt<'_> {
     }
 
     /// The other spellings of the URL.
-    fn of_url(&self, texts: &[&str]) -> Option<Mistake> {
+    fn of_url(&self, texts: &[&str]) -> Option<(Mistake, String)> {
         let Construction::Template(template) = &self.scheme.construction else { return None };
         let signs_url = template.signed.iter().any(|part| matches!(part, Part::Url(_)));
         let url = self.request.url.filter(|_| signs_url)?;
         let passes = |url: &str| {
             Self::passes(self.scheme, texts, &Request { url: Some(url), ..*self.request })
         };
-        if url_forms::spellings(url, UrlForm::Twilio).iter().any(|url| passes(url)) {
-            return Some(Mistake::UrlPort);
+        let ports = url_forms::spellings(url, UrlForm::Twilio);
+        if let Some(url) = ports.into_iter().find(|url| passes(url)) {
+            return Some((Mistake::UrlPort, url.into_owned()));
         }
         let bare = url.split_once('?').map_or(url, |(front, _)| front);
         let slash = alloc::format!("{bare}/");
@@ -338,7 +348,7 @@ impl Attempt<'_> {
             slash,
             String::from(bare.trim_end_matches('/')),
         ];
-        others.iter().any(|url| passes(url)).then_some(Mistake::UrlSpelling)
+        others.into_iter().find(|url| passes(url)).map(|url| (Mistake::UrlSpelling, url))
     }
 }
 
