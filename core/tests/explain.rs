@@ -98,9 +98,22 @@ fn milliseconds_are_told_from_a_late_delivery() {
         (seen.verdict, &*seen.mistakes),
         (Err(Refusal::TooNew), &[Mistake::TimeInMilliseconds][..])
     );
+    let old = stripe(TEXT.as_bytes(), "1600000000000", BODY);
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &old)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::TimeInMilliseconds], "however old it is");
     let header = stripe(TEXT.as_bytes(), "1699990000", BODY);
     let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
     assert_eq!(seen.mistakes, [Mistake::TimeOutsideWindow]);
+}
+
+#[test]
+fn an_old_request_that_is_wrong_otherwise_too_shows_the_other_mistake() {
+    let header = stripe(TEXT.as_bytes(), "1600000000", b"{\"a\":1}");
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], b"{\"a\": 1}", None);
+    assert_eq!(
+        (seen.verdict, &*seen.mistakes),
+        (Err(Refusal::TooOld), &[Mistake::BodyReserialised][..])
+    );
 }
 
 #[test]
@@ -115,6 +128,10 @@ fn a_list_that_was_read_as_one_value_is_named() {
         "it verifies, unless it is read as one value"
     );
     assert_eq!(seen.candidates.len(), 2);
+    let joined =
+        stripe(TEXT.as_bytes(), "1700000000", BODY).replace("v1=", &format!("v1={other} "));
+    let seen = look("stripe", &[TEXT], &[("Stripe-Signature", &joined)], BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::ListAsOneValue], "two tags in one member");
     let tag = codec::to_hex(&mac(b"hub", BODY));
     let header = format!("sha256={other},sha256={tag}");
     let seen = look("github", &["hub"], &[("X-Hub-Signature-256", &header)], BODY, None);

@@ -134,7 +134,7 @@ pub fn explain(
         Some(written(scheme, tag.bytes()))
     });
     let expected = expected.collect();
-    let attempt = Attempt { scheme, secrets, request, time };
+    let attempt = Attempt { scheme, secrets, request };
     let Undone { mistakes, body, url } = attempt.undone(verdict, &candidates);
     Explanation { verdict, signed, candidates, expected, bad_secrets, mistakes, body, url }
 }
@@ -165,7 +165,6 @@ struct Attempt<'a> {
     scheme: &'a Scheme,
     secrets: &'a [(&'a str, Window)],
     request: &'a Request<'a>,
-    time: Time,
 }
 
 /// The mistakes that were found, and what they were made of.
@@ -187,8 +186,15 @@ impl Attempt<'_> {
                 if candidates.len() > 1 {
                     found.mistakes.push(Mistake::ListAsOneValue);
                 }
+                if self.is_in_milliseconds() {
+                    found.mistakes.push(Mistake::TimeInMilliseconds);
+                }
             }
-            Err(Refusal::TooOld | Refusal::TooNew) => found.mistakes.extend(self.of_time()),
+            // An old request may be wrong otherwise too, and then that is the mistake to name.
+            Err(Refusal::TooOld | Refusal::TooNew) => match self.of_time() {
+                Some(mistake) => found.mistakes.push(mistake),
+                None => return self.of_content(candidates),
+            },
             Err(_) => return self.of_content(candidates),
         }
         found
@@ -210,20 +216,26 @@ impl Attempt<'_> {
 
     fn of_time(&self) -> Option<Mistake> {
         Self::passes(self.scheme, &self.texts(), self.request).then(|| {
-            let near = |now: crate::Millis| {
-                self.written_time().is_some_and(|time| time.abs_diff(now.0) < YEAR_MS)
-            };
-            let in_seconds = matches!(self.time, Time::At(now) if near(now));
-            if in_seconds { Mistake::TimeInMilliseconds } else { Mistake::TimeOutsideWindow }
+            if self.is_in_milliseconds() {
+                Mistake::TimeInMilliseconds
+            } else {
+                Mistake::TimeOutsideWindow
+            }
         })
     }
 
-    /// The written time as a number.
-    fn written_time(&self) -> Option<u64> {
+    /// Whether a time that should be in seconds can only be one in milliseconds.
+    fn is_in_milliseconds(&self) -> bool {
+        let Construction::Template(template) = &self.scheme.construction else { return false };
+        let in_seconds = matches!(template.clock, Some((_, crate::instant::Unit::Seconds)));
+        in_seconds && self.written_time().and_then(crate::instant::digits) > Some(SECONDS_MAX)
+    }
+
+    /// The time as it is written, outside of the body.
+    fn written_time(&self) -> Option<&[u8]> {
         let Construction::Template(template) = &self.scheme.construction else { return None };
         let names = template.names.iter().find(|names| candidate::present(names, self.request))?;
-        let time = super::verify::written_time(template, names, self.request).ok()??;
-        u64::try_from(crate::instant::digits(time)?).ok()
+        super::verify::written_time(template, names, self.request).ok()?
     }
 
     fn of_content(&self, candidates: &[String]) -> Undone {
@@ -290,14 +302,12 @@ impl Attempt<'_> {
             return Some(Mistake::TagEncoding);
         }
         let separators = [',', ' ', ';'];
-        let grammar = Grammar::Single { prefix: Cow::Borrowed("") };
-        let clock_apart = !matches!(template.clock, Some((super::Place::Member, _)));
         for piece in candidates.iter().flat_map(|text| text.split(separators)) {
             let piece = piece
                 .rsplit_once('=')
                 .filter(|(_, tag)| !tag.is_empty())
                 .map_or(piece, |(_, tag)| tag);
-            if clock_apart && self.has_tag(template, &grammar, piece, texts) {
+            if self.has_tag(template, piece, texts) {
                 return Some(Mistake::ListAsOneValue);
             }
         }
@@ -305,7 +315,7 @@ impl Attempt<'_> {
     }
 
     /// Whether a text of its own is a right tag.
-    fn has_tag(&self, template: &Template, grammar: &Grammar, tag: &str, texts: &[&str]) -> bool {
+    fn has_tag(&self, template: &Template, tag: &str, texts: &[&str]) -> bool {
         let Some(names) = template.names.first() else { return false };
         let Some(name) = super::content::signature_header(names) else { return false };
         let mut headers: Vec<super::Field<'_>> = self
@@ -315,16 +325,30 @@ impl Attempt<'_> {
             .filter(|(other, _)| !other.eq_ignore_ascii_case(name))
             .copied()
             .collect();
-        headers.push((name, tag.as_bytes()));
+        let Some((grammar, line)) = self.alone(template, tag) else { return false };
+        headers.push((name, &line));
         let request = Request { headers: &headers, ..*self.request };
-        let scheme = Scheme {
-            construction: Construction::Template(Template {
-                grammar: grammar.clone(),
-                ..template.clone()
-            }),
-            ..self.scheme.clone()
-        };
-        Self::passes(&scheme, texts, &request)
+        let construction = Construction::Template(Template { grammar, ..template.clone() });
+        Self::passes(&Scheme { construction, ..self.scheme.clone() }, texts, &request)
+    }
+
+    /// A header with this tag alone: beside the time, where that stands in the same header.
+    fn alone(&self, template: &Template, tag: &str) -> Option<(Grammar, Vec<u8>)> {
+        let bare = Grammar::Single { prefix: Cow::Borrowed("") };
+        match (&template.grammar, &template.clock) {
+            (
+                Grammar::Pairs { separator, timestamp: Some(key), tags, headers: None },
+                Some((super::Place::Member, _)),
+            ) => {
+                let mut line = [key.as_bytes(), b"=", self.written_time()?, &[*separator]].concat();
+                line.extend_from_slice(tags.first()?.as_bytes());
+                line.push(b'=');
+                line.extend_from_slice(tag.as_bytes());
+                Some((template.grammar.clone(), line))
+            }
+            (_, Some((super::Place::Member, _))) => None,
+            _ => Some((bare, tag.as_bytes().to_vec())),
+        }
     }
 
     /// The other spellings of the URL.
@@ -352,5 +376,5 @@ impl Attempt<'_> {
     }
 }
 
-/// A number this near to now in milliseconds is no time in seconds.
-const YEAR_MS: u64 = 365 * crate::time::DAY;
+/// A larger number is no time in seconds (the year is 5138), but one in milliseconds.
+const SECONDS_MAX: i64 = 100_000_000_000;
