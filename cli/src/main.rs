@@ -1,12 +1,22 @@
 //! `hookproof`: shows that webhook effects happen at most once, and that it would notice if not.
+//! And looks at single requests: signs and verifies them, runs cases, shows schemes.
 //!
 //! One file a verb. Verbs write to a locked standard output, and say how they ended by [`End`].
 
+mod cases;
+mod declared;
+mod input;
 mod promises;
 mod prove;
+mod request;
 mod rogues;
 mod say;
+mod scheme_choice;
+mod schemes;
+mod sheet;
+mod sign;
 mod table;
+mod verify;
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -25,6 +35,18 @@ enum Verb {
     Promises,
     /// List the rogues: wrong implementations that a proof must catch.
     Rogues,
+    /// Say whether a request, pasted out of a log, verifies; with --explain, why not.
+    #[command(after_help = verify::ENDS)]
+    Verify(Box<verify::Options>),
+    /// Print the headers that a sender of a scheme writes.
+    #[command(after_help = sign::ENDS)]
+    Sign(Box<sign::Options>),
+    /// List the signature schemes, or show one: what it signs, and what it does not.
+    #[command(after_help = schemes::help())]
+    Schemes(schemes::Options),
+    /// Run case files against the built-in implementation, or lint them.
+    #[command(subcommand)]
+    Cases(cases::Cases),
 }
 
 /// How a verb ended, which is the exit code. 2 is an option that was not understood.
@@ -32,9 +54,9 @@ enum Verb {
 enum End {
     /// Everything held.
     Kept = 0,
-    /// A promise was broken, or a rogue escaped.
+    /// A promise was broken, a rogue escaped, a request was refused, a case differs.
     Broken = 1,
-    /// The world failed us: nothing could be written.
+    /// The world failed us: something could not be read or written.
     Failed = 3,
     /// Nothing broke, and not everything was exercised.
     Unexercised = 4,
@@ -47,6 +69,10 @@ fn main() -> ExitCode {
         Verb::Prove(options) => prove::run(&options, &mut out),
         Verb::Promises => promises::list(&mut out),
         Verb::Rogues => rogues::list(&mut out),
+        Verb::Verify(options) => verify::run(&options, &mut out),
+        Verb::Sign(options) => sign::run(&options, &mut out),
+        Verb::Schemes(options) => schemes::run(&options, &mut out),
+        Verb::Cases(cases) => cases::run(&cases, &mut out),
     };
     let end =
         end.and_then(|end| out.flush().map(|()| end)).unwrap_or_else(|error| unwritten(&error));

@@ -140,6 +140,30 @@ pub struct Outcome {
     pub why: String,
 }
 
+impl Outcome {
+    /// Whether a report shows it: it differs, or a choice was made.
+    pub fn is_worth_a_line(&self) -> bool {
+        !self.agrees || self.level == Level::Policy
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, id, level, expected, got, agrees, why } = self;
+        match (level, agrees) {
+            (Level::Policy, true) => write!(f, "policy   {id} {kind}: {got}"),
+            (Level::Policy, false) => {
+                write!(f, "policy   {id} {kind}: {got}, where the case has {expected}: {why}")
+            }
+            (Level::Must | Level::Should, _) => {
+                let word = if *agrees { "agrees" } else { "differs" };
+                let level = level.name();
+                write!(f, "{word}  {id} [{level}] {kind}: expected {expected}, got {got}: {why}")
+            }
+        }
+    }
+}
+
 impl File {
     /// Reads a file. The lint is stricter.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
@@ -157,9 +181,14 @@ impl File {
         Ok(Self { kind, cases })
     }
 
-    /// Runs every case.
+    /// Runs every case; the first that cannot be read ends it.
     pub fn check(&self, profile: &Profile) -> Result<Vec<Outcome>, Unreadable> {
-        self.cases.iter().map(|case| case.check(self.kind, profile)).collect()
+        self.each(profile).collect()
+    }
+
+    /// Runs case by case, so that one that cannot be read does not hide the others.
+    pub fn each(&self, profile: &Profile) -> impl Iterator<Item = Result<Outcome, Unreadable>> {
+        self.cases.iter().map(|case| case.check(self.kind, profile))
     }
 
     /// The kind of all its cases.
@@ -249,6 +278,17 @@ impl Report {
         self.outcomes.iter().filter(move |outcome| !outcome.agrees && outcome.level == level)
     }
 
+    /// The kinds that occur, each with its counts.
+    pub fn tallies(&self) -> Vec<Tally> {
+        let tally = |kind: &Kind| {
+            let of_kind = || self.outcomes.iter().filter(|outcome| outcome.kind == kind.name);
+            let agreeing = of_kind().filter(|outcome| outcome.agrees).count();
+            Tally { kind: kind.name, cases: of_kind().count(), agreeing }
+        };
+        let all = KINDS.iter().chain(&EVENT_KINDS).map(tally);
+        all.filter(|tally| tally.cases > 0).collect()
+    }
+
     /// 1 where a `must` differs, or a `should` where it is asked for; else 0.
     pub fn exit_code(&self, strict: bool) -> u8 {
         let musts = self.differing(Level::Must).count();
@@ -260,36 +300,24 @@ impl Report {
 impl fmt::Display for Report {
     /// Each case that differs, each policy with the choice made, a line a kind, a total.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for outcome in &self.outcomes {
-            if !outcome.agrees {
-                writeln!(
-                    f,
-                    "differs  {} [{}] {}: expected {}, got {}: {}",
-                    outcome.id,
-                    outcome.level.name(),
-                    outcome.kind,
-                    outcome.expected,
-                    outcome.got,
-                    outcome.why
-                )?;
-            } else if outcome.level == Level::Policy {
-                writeln!(f, "policy   {} {}: {}", outcome.id, outcome.kind, outcome.got)?;
-            }
+        for outcome in self.outcomes.iter().filter(|outcome| outcome.is_worth_a_line()) {
+            writeln!(f, "{outcome}")?;
         }
-        let (mut all, mut agreeing) = (0, 0);
-        for kind in KINDS.iter().chain(&EVENT_KINDS) {
-            let of_kind = self.outcomes.iter().filter(|outcome| outcome.kind == kind.name);
-            let (mut cases, mut same) = (0, 0);
-            for outcome in of_kind {
-                cases += 1;
-                same += usize::from(outcome.agrees);
-            }
-            if cases > 0 {
-                writeln!(f, "{:<20} {same} of {cases} agree", kind.name)?;
-            }
-            all += cases;
-            agreeing += same;
+        for Tally { kind, cases, agreeing } in self.tallies() {
+            writeln!(f, "{kind:<20} {agreeing} of {cases} agree")?;
         }
-        writeln!(f, "{:<20} {agreeing} of {all} agree", "total")
+        let agreeing = self.outcomes.iter().filter(|outcome| outcome.agrees).count();
+        writeln!(f, "{:<20} {agreeing} of {} agree", "total", self.outcomes.len())
     }
+}
+
+/// How many cases of a kind there are, and how many of them agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The kind.
+    pub kind: &'static str,
+    /// All of its cases.
+    pub cases: usize,
+    /// Those that agree.
+    pub agreeing: usize,
 }

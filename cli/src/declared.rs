@@ -1,0 +1,359 @@
+//! A scheme that a user declares in TOML.
+
+use std::{borrow::Cow, path::Path};
+
+use hookproof_core::{
+    instant::Unit,
+    scheme::{
+        Algorithm, BadScheme, Carrier, Construction, Encoding, Facts, Grammar, KeyForm, Names,
+        Part, Place, Scheme, Side, Template, Tolerance, parse_template,
+    },
+};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::input::{self, Fault};
+
+/// Shown by `hookproof schemes --help`; a test reads it.
+pub(crate) const EXAMPLE: &str = r#"name = "acme"
+template = "{id}.{timestamp}.{body}"  # also {url} {path} {method} {header:Name} {compact_body} {form}
+algorithm = "hmac-sha256"             # hmac-sha1, -sha384, -sha512, ed25519, ecdsa-p256-der, ...
+encoding = "base64"                   # hex
+key = "base64"                        # text, hex, ed25519-public, p256-public
+key_prefix = "whsec_"                 # may stand before a base64 key
+tolerance_s = 300
+unit = "s"                            # ms, rfc3339, http-date
+
+[headers]
+signature = "Acme-Signature"
+id = "Acme-Id"
+timestamp = "Acme-Timestamp"          # or `timestamp = "t"` under [list], or time_in_body = "/pointer"
+
+[list]                                # leave it out where the header holds one bare tag
+form = "versions"                     # v1,TAG v1,TAG   (with: version)
+version = "v1"                        # form = "pairs": t=TIME,v1=TAG (separator, timestamp, tags)
+                                      # form = "single": a tag behind a prefix (prefix)
+"#;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declared {
+    name: String,
+    #[serde(default)]
+    provider: Option<String>,
+    template: Spanned<String>,
+    algorithm: Spanned<Name<Algorithm>>,
+    encoding: Name<Encoding>,
+    key: Spanned<KeyName>,
+    #[serde(default)]
+    key_prefix: String,
+    #[serde(default)]
+    tolerance_s: Option<Spanned<u32>>,
+    #[serde(default)]
+    side: SideName,
+    #[serde(default)]
+    unit: Option<Spanned<String>>,
+    #[serde(default)]
+    time_in_body: Option<String>,
+    headers: Headers,
+    #[serde(default)]
+    list: Option<List>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Headers {
+    signature: Spanned<String>,
+    #[serde(default)]
+    id: Option<Spanned<String>>,
+    #[serde(default)]
+    timestamp: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
+enum List {
+    Single {
+        #[serde(default)]
+        prefix: String,
+    },
+    Versions {
+        version: String,
+    },
+    Pairs {
+        #[serde(default = "comma")]
+        separator: char,
+        #[serde(default)]
+        timestamp: Option<String>,
+        tags: Vec<String>,
+    },
+}
+
+const fn comma() -> char {
+    ','
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum KeyName {
+    Text,
+    Hex,
+    Base64,
+    Ed25519Public,
+    P256Public,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SideName {
+    #[default]
+    Both,
+    PastOnly,
+}
+
+/// A value of the core by the name that files call it.
+struct Name<T>(T);
+
+/// The names of a closed set of values.
+trait Named: Sized + Copy + 'static {
+    const NAMES: &'static [(&'static str, Self)];
+}
+
+impl Named for Algorithm {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("hmac-sha1", Self::HmacSha1),
+        ("hmac-sha256", Self::HmacSha256),
+        ("hmac-sha384", Self::HmacSha384),
+        ("hmac-sha512", Self::HmacSha512),
+        ("sha256-concat", Self::Sha256Concat),
+        ("ed25519", Self::Ed25519),
+        ("ecdsa-p256-der", Self::EcdsaP256Der),
+        ("ecdsa-p256-raw", Self::EcdsaP256Raw),
+        ("token", Self::Token),
+    ];
+}
+
+impl Named for Encoding {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("hex", Self::Hex),
+        ("base64", Self::Base64),
+        ("hex-or-base64", Self::HexOrBase64),
+        ("plain", Self::Plain),
+    ];
+}
+
+impl<'de, T: Named> Deserialize<'de> for Name<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let found = T::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, value)| Self(*value)).ok_or_else(|| {
+            let names: Vec<&str> = T::NAMES.iter().map(|(name, _)| *name).collect();
+            serde::de::Error::custom(format!("expected one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Reads and checks the scheme in this file.
+pub(crate) fn read(path: &Path) -> Result<Scheme, Fault> {
+    let text = input::text(path)?;
+    parse(&text)
+        .map_err(|(line, why)| Fault::unreadable(format!("{}:{line}: {why}", path.display())))
+}
+
+/// A line, and what is wrong in it.
+type Wrong = (usize, String);
+
+fn parse(text: &str) -> Result<Scheme, Wrong> {
+    let line =
+        |at: usize| text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
+    let declared: Declared = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (line(at), format!("{} (an example: `hookproof schemes --help`)", error.message()))
+    })?;
+    declared.scheme().map_err(|(at, why)| (line(at), why))
+}
+
+impl Declared {
+    /// The row that is meant, or the byte of the text that does not fit and why.
+    fn scheme(self) -> Result<Scheme, Wrong> {
+        let template_at = self.template.span().start;
+        let signed = parse_template(self.template.get_ref())
+            .map_err(|bad| (template_at, format!("{bad}: {TEMPLATE_NAMES}")))?;
+        let unit = self.unit()?;
+        let clock = self.clock(&signed)?.map(|place| (place, unit));
+        let tolerance = self.tolerance(clock.is_some())?;
+        let (algorithm_at, key_at) = (self.algorithm.span().start, self.key.span().start);
+        let algorithm = self.algorithm.get_ref().0;
+        let names = self.headers.names()?;
+        let scheme = Scheme {
+            name: Cow::Owned(self.name),
+            provider: self.provider.map_or(Cow::Borrowed("your own"), Cow::Owned),
+            construction: Construction::Template(Template {
+                names: Cow::Owned(vec![names]),
+                grammar: self.list.map_or(BARE, List::grammar),
+                encoding: self.encoding.0,
+                signed: Cow::Owned(signed),
+                clock,
+                fixed: Cow::Borrowed(&[]),
+                body_sha256_query: None,
+            }),
+            algorithm,
+            key: key_form(*self.key.get_ref(), self.key_prefix),
+            tolerance,
+            facts: Facts::declared(),
+        };
+        scheme.check().map_err(|bad| {
+            let at = match bad {
+                BadScheme::Template | BadScheme::MissingName | BadScheme::SignsNothing => {
+                    template_at
+                }
+                BadScheme::KeyForm => key_at.max(algorithm_at),
+            };
+            (at, format!("{bad}: {}", remedy(bad)))
+        })?;
+        Ok(scheme)
+    }
+
+    fn unit(&self) -> Result<Unit, Wrong> {
+        let Some(unit) = &self.unit else { return Ok(Unit::Seconds) };
+        Unit::named(unit.get_ref()).ok_or_else(|| {
+            (unit.span().start, "expected a unit: s, ms, rfc3339 or http-date".to_owned())
+        })
+    }
+
+    /// Where the time stands. One that is not signed can be changed by anybody, so it is refused.
+    fn clock(&self, signed: &[Part]) -> Result<Option<Place>, Wrong> {
+        if let Some(pointer) = &self.time_in_body {
+            return Ok(Some(Place::Body(Cow::Owned(pointer.clone()))));
+        }
+        let is_signed = signed.contains(&Part::Timestamp);
+        if let Some(List::Pairs { timestamp: Some(_), .. }) = &self.list {
+            return Ok(is_signed.then_some(Place::Member));
+        }
+        match &self.headers.timestamp {
+            Some(_) if is_signed => Ok(Some(Place::Header)),
+            Some(name) => Err((
+                name.span().start,
+                "expected {timestamp} in the template: a time that is not signed can be changed by \
+                 anybody"
+                    .to_owned(),
+            )),
+            None => Ok(None),
+        }
+    }
+
+    fn tolerance(&self, clock: bool) -> Result<Option<Tolerance>, Wrong> {
+        let side = match self.side {
+            SideName::Both => Side::Both,
+            SideName::PastOnly => Side::PastOnly,
+        };
+        match (&self.tolerance_s, clock) {
+            (Some(seconds), true) => {
+                Ok(Some(Tolerance { seconds: *seconds.get_ref(), side, stated: true }))
+            }
+            (Some(seconds), false) => Err((
+                seconds.span().start,
+                "expected no tolerance, since no time is signed: sign {timestamp}, or leave it out"
+                    .to_owned(),
+            )),
+            (None, true) => Ok(Some(Tolerance { side, ..Tolerance::OURS })),
+            (None, false) => Ok(None),
+        }
+    }
+}
+
+impl Headers {
+    fn names(self) -> Result<Names, Wrong> {
+        Ok(Names {
+            signature: Carrier::One(Cow::Owned(header_name(self.signature)?)),
+            id: self.id.map(header_name).transpose()?.map(Cow::Owned),
+            timestamp: self.timestamp.map(header_name).transpose()?.map(Cow::Owned),
+        })
+    }
+}
+
+fn header_name(name: Spanned<String>) -> Result<String, Wrong> {
+    let at = name.span().start;
+    let name = name.into_inner();
+    if crate::request::is_token(name.as_bytes()) {
+        Ok(name)
+    } else {
+        Err((at, "expected the name of a header, like Acme-Signature".to_owned()))
+    }
+}
+
+impl List {
+    fn grammar(self) -> Grammar {
+        match self {
+            Self::Single { prefix } => Grammar::Single { prefix: Cow::Owned(prefix) },
+            Self::Versions { version } => Grammar::Versions { version: Cow::Owned(version) },
+            Self::Pairs { separator, timestamp, tags } => Grammar::Pairs {
+                separator: u8::try_from(separator).unwrap_or(b','),
+                timestamp: timestamp.map(Cow::Owned),
+                tags: Cow::Owned(tags.into_iter().map(Cow::Owned).collect()),
+                headers: None,
+            },
+        }
+    }
+}
+
+fn key_form(name: KeyName, prefix: String) -> KeyForm {
+    match name {
+        KeyName::Text => KeyForm::Text,
+        KeyName::Hex => KeyForm::Hex,
+        KeyName::Base64 => KeyForm::Base64 { prefix: Cow::Owned(prefix) },
+        KeyName::Ed25519Public => KeyForm::Ed25519Public,
+        KeyName::P256Public => KeyForm::P256Public,
+    }
+}
+
+const fn remedy(bad: BadScheme) -> &'static str {
+    match bad {
+        BadScheme::Template => TEMPLATE_NAMES,
+        BadScheme::MissingName => {
+            "name `id` or `timestamp` under [headers], or `timestamp` under [list]"
+        }
+        BadScheme::SignsNothing => "put {body} into the template",
+        BadScheme::KeyForm => {
+            "ed25519 takes ed25519-public, ecdsa-p256-… p256-public, the others text, hex or base64"
+        }
+    }
+}
+
+const BARE: Grammar = Grammar::Single { prefix: Cow::Borrowed("") };
+const TEMPLATE_NAMES: &str = "known are {id} {timestamp} {body} {url} {path} {method} {header:Name} \
+                              {compact_body} {form}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_a_scheme_like_the_one_that_ships() {
+        let scheme = parse(EXAMPLE).expect("the example");
+        assert!(scheme.signs().id && scheme.signs().body && scheme.signs().time);
+        assert_eq!(scheme.id_header(), Some("Acme-Id"));
+        assert!(scheme.signs_with_all());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said_with_its_line() {
+        let line_of = |text: &str| parse(text).map(|_| ()).unwrap_err();
+        for (from, to, line, why) in [
+            ("{body}", "{bodies}", 2, "unknown or unclosed {name}"),
+            ("{id}.{timestamp}.{body}", "x", 13, "expected {timestamp} in the template"),
+            ("id = \"Acme-Id\"\n", "", 2, "no header is named for"),
+            ("\"hmac-sha256\" ", "\"hmac-md5\"", 3, "expected one of hmac-sha1"),
+            ("unit = \"s\"", "unit = \"h\"", 8, "expected a unit"),
+            ("key = \"base64\" ", "key = \"ed25519-public\"", 5, "does not go with"),
+            ("tolerance_s = 300", "tolerance_s = -1", 7, "invalid value"),
+            ("tolerance_s", "tolerance", 7, "unknown field `tolerance`"),
+            ("Acme-Signature", "Acme Signature", 11, "the name of a header"),
+            ("name = \"acme\"", "name = ", 1, ""),
+        ] {
+            assert!(EXAMPLE.contains(from), "{from}");
+            let (found, said) = line_of(&EXAMPLE.replace(from, to));
+            assert!(found == line && said.contains(why), "{to}: {found}: {said}");
+        }
+    }
+}

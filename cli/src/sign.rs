@@ -1,0 +1,253 @@
+//! `hookproof sign`: the headers that a sender of a scheme writes.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use clap::Args;
+use hookproof_core::{
+    Millis,
+    instant::{Instant, Unit},
+    scheme::{Algorithm, Construction, Message, Part, Scheme, SignError, Time, Verifier},
+};
+
+use crate::{
+    End,
+    input::{self, Fault, Secrets, note, one_stdin},
+    request::Received,
+    scheme_choice::Choice,
+    sheet,
+};
+
+/// Options of `hookproof sign`.
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    choice: Choice,
+
+    #[command(flatten)]
+    secrets: Secrets,
+
+    /// The delivery id, where the scheme has a header for it.
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// The time as the scheme writes it (seconds, mostly); now unless set.
+    #[arg(long, value_name = "T")]
+    timestamp: Option<String>,
+
+    /// The URL that the request goes to, where the scheme signs it.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// The method, where the scheme signs it.
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+
+    /// A file with other headers that will be sent, where the scheme signs some of them.
+    #[arg(long, value_name = "FILE")]
+    headers: Option<PathBuf>,
+
+    /// Print one JSON object: headers as a list of pairs.
+    #[arg(long)]
+    json: bool,
+
+    /// The file with the body, byte for byte as it will be sent; `-` is standard input.
+    #[arg(default_value = "-", value_name = "BODY")]
+    body: PathBuf,
+}
+
+/// Signs, and prints a header a line.
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
+    let headers = match sign(options) {
+        Ok(headers) => headers,
+        Err(fault) => return Ok(fault.end()),
+    };
+    if options.json {
+        writeln!(out, "{}", serde_json::json!({ "headers": headers }))?;
+    } else {
+        for (name, value) in headers {
+            writeln!(out, "{name}: {value}")?;
+        }
+    }
+    Ok(End::Kept)
+}
+
+fn sign(options: &Options) -> Result<Vec<(String, String)>, Fault> {
+    let others = options.headers.as_deref();
+    one_stdin(options.secrets.paths().chain(others).chain([options.body.as_path()]))?;
+    let scheme = options.choice.scheme(None)?;
+    if scheme.algorithm == Algorithm::Token {
+        return Err(Fault::misuse(
+            "expected a scheme that signs: the header of this one is the secret itself, which is \
+             never printed",
+        ));
+    }
+    let timestamp = options.timestamp(&scheme)?;
+    let verifier = verifier(&scheme, &options.secrets)?;
+    let others = others.map(headers).transpose()?.unwrap_or_default();
+    let body = input::bytes(&options.body)?;
+    let message = Message {
+        id: options.id.as_deref().unwrap_or_default(),
+        timestamp: &timestamp,
+        body: &body,
+        method: options.method.as_deref(),
+        url: options.url.as_deref(),
+        headers: &others.lines(),
+    };
+    verifier
+        .sign(&message, Time::NotTested)
+        .map_err(|error| Fault::misuse(format!("{error}: {}", options.remedy(error, &scheme))))
+}
+
+fn headers(path: &Path) -> Result<Received, Fault> {
+    Received::from_headers(&input::bytes(path)?)
+        .map_err(|bad| Fault::unreadable(format!("{}, {bad}", path.display())))
+}
+
+fn verifier(scheme: &Scheme, secrets: &Secrets) -> Result<Verifier, Fault> {
+    let secrets = secrets.read()?;
+    let mut verifier = Verifier::new(scheme);
+    for (at, secret) in secrets.iter().enumerate() {
+        verifier.add(&secret.text).map_err(|bad| {
+            Fault::misuse(format!(
+                "secret {} ({}): {bad}; the scheme expects {}",
+                at + 1,
+                secret.name,
+                sheet::key(&scheme.key)
+            ))
+        })?;
+    }
+    if secrets.len() > 1 && !scheme.signs_with_all() {
+        note("note", "a request of this scheme carries one signature: the first secret made it");
+    }
+    Ok(verifier)
+}
+
+impl Options {
+    /// The time as the scheme writes it. One that its verifiers would refuse is not signed.
+    fn timestamp(&self, scheme: &Scheme) -> Result<String, Fault> {
+        let Some(unit) = unit(scheme) else {
+            return match &self.timestamp {
+                Some(_) => Err(Fault::misuse("expected no --timestamp: this scheme signs no time")),
+                None => Ok(String::new()),
+            };
+        };
+        let Some(written) = &self.timestamp else { return Ok(now(unit)) };
+        Instant::parse(written.as_bytes(), unit).map(|_| written.clone()).ok_or_else(|| {
+            Fault::misuse(format!(
+                "--timestamp: expected {}, like {}",
+                sheet::clock(scheme),
+                now(unit)
+            ))
+        })
+    }
+
+    /// What to do about it.
+    fn remedy(&self, error: SignError, scheme: &Scheme) -> String {
+        match error {
+            SignError::NoSecret => "name one with --secret-file".into(),
+            SignError::VerifyOnly if scheme.algorithm == Algorithm::Ed25519 => {
+                "to sign, give the private key behind whsk_".into()
+            }
+            SignError::VerifyOnly => "its tags are made by the provider alone".into(),
+            SignError::Incomplete => {
+                let missing = self.missing(scheme);
+                if missing.is_empty() {
+                    "the body has not the form that the scheme signs".into()
+                } else {
+                    format!("add {}", missing.join(", "))
+                }
+            }
+        }
+    }
+
+    /// The options that the scheme needs and that are not given.
+    fn missing(&self, scheme: &Scheme) -> Vec<&'static str> {
+        let Some(template) = sheet::template(scheme) else { return Vec::new() };
+        let mut all = Vec::new();
+        let mut need = |given: bool, option| {
+            if !given && !all.contains(&option) {
+                all.push(option);
+            }
+        };
+        for part in template.signed.iter() {
+            match part {
+                Part::Id => need(self.id.is_some(), "--id"),
+                Part::Url(_) | Part::Path => need(self.url.is_some(), "--url"),
+                Part::Method => need(self.method.is_some(), "--method"),
+                Part::Header(_) | Part::NamedHeaders | Part::ListedHeaders(_) => {
+                    need(self.headers.is_some(), "--headers");
+                }
+                Part::Text(_)
+                | Part::Timestamp
+                | Part::Body
+                | Part::CompactBody
+                | Part::FormParams => {}
+            }
+        }
+        all
+    }
+}
+
+/// The unit of the time that a signer writes into a header; `None` where it writes none.
+fn unit(scheme: &Scheme) -> Option<Unit> {
+    match &scheme.construction {
+        Construction::Template(template) => {
+            let (_, unit) = template.clock.as_ref()?;
+            template.signed.contains(&Part::Timestamp).then_some(*unit)
+        }
+        Construction::HttpMessage => Some(Unit::Seconds),
+        Construction::AdyenItems | Construction::Mailgun => None,
+    }
+}
+
+/// The time of this machine, as a scheme of this unit writes it.
+fn now(unit: Unit) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    match unit {
+        Unit::Rfc3339 => humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        Unit::HttpDate => http_date(now.as_secs()),
+        Unit::Seconds | Unit::Milliseconds => {
+            Message::written(Millis(now.as_millis() as u64), unit)
+        }
+    }
+}
+
+/// `Tue, 14 Nov 2023 22:13:20 GMT`.
+fn http_date(seconds: u64) -> String {
+    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let date = humantime::format_rfc3339_seconds(at).to_string();
+    let month: usize = date[5..7].parse().unwrap_or(1);
+    let (day, month, year) = (&date[8..10], MONTHS[month - 1], &date[..4]);
+    // The first day of the epoch was a Thursday.
+    let weekday = WEEKDAYS[(seconds / 86_400 % 7) as usize];
+    format!("{weekday}, {day} {month} {year} {} GMT", &date[11..19])
+}
+
+const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+pub(crate) const ENDS: &str = "\
+Secrets come from files or the environment, never from the command line. Several sign with each, where a \
+request of the scheme can carry several signatures.
+
+    hookproof sign --scheme stripe --secret-file stripe.secret body.json > headers.txt
+    curl -H @headers.txt --data-binary @body.json https://hooks.example/in
+
+Exit codes: 0 signed; 2 a wrong option, a secret of another form, or something that the scheme needs; \
+3 a file that cannot be read";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_written_as_http_writes_it() {
+        assert_eq!(http_date(1_700_000_000), "Tue, 14 Nov 2023 22:13:20 GMT");
+        assert_eq!(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+    }
+}
