@@ -138,7 +138,7 @@ fn a_rogue_that_one_history_does_not_catch_is_said_to_escape_it() {
 fn an_option_that_is_not_understood_ends_with_2_and_what_was_expected() {
     for (args, expected) in [
         (&["prove", "--rogue", "zombie-setles"][..], "near are zombie-settles"),
-        (&["prove", "--promise", "S9"], "S9 is not decided here"),
+        (&["prove", "--promise", "S16"], "S16 is not decided here"),
         (&["prove", "--promise", "X1"], "expected one of S1 S2"),
         (&["prove", "--seeds", "0"], "expected a count of histories"),
         (&["prove", "--seeds", "9..3"], "a range of seeds"),

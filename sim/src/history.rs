@@ -3,6 +3,10 @@
 //! A line is a fact that an observer of everything would write down: true time, where it happened,
 //! what. A line says *committed* only of what did commit, whoever learned of it.
 
+mod family;
+
+pub use family::Family;
+
 use hookproof_core::{
     Millis,
     model::{EventType, Operation, State, Transition},
@@ -203,6 +207,8 @@ pub enum Fact {
     Fetched { receipt: ReceiptNo, entity: EntityNo, state: State, version: u64 },
 
     // Secrets and endpoints.
+    /// The ingress answered the handshake of an endpoint's source, which showed it `nonce`, with this.
+    Greeted { endpoint: EndpointNo, nonce: u32, status: u16, echo: Option<u32> },
     /// A signing secret of an endpoint changed its life.
     Secret { endpoint: EndpointNo, secret: u16, life: SecretLife },
     /// An endpoint changed its life.
@@ -296,6 +302,8 @@ pub enum Outcome {
     Refused { status: u16, retry_after_ms: Option<u64> },
     /// Nothing whole came within the limit.
     Unknown,
+    /// The target was vetted and denied: nothing was dialled.
+    Denied,
 }
 
 /// How a delivery stands.
@@ -329,11 +337,15 @@ pub enum Resent {
 /// What the observer knows of a request's origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Authentic {
-    /// Sent by the sender, whole and unchanged.
+    /// Sent by the sender, whole and unchanged, and a secret that signed it is live.
     Yes,
     /// Not what the sender sent.
     Forged,
-    /// The sender's, but older than the tolerance.
+    /// Vouched for by a secret of another account than that of its path.
+    Foreign,
+    /// The sender's, but no secret that signed it is live any more.
+    Outlived,
+    /// The sender's, but further from the ingress's clock than the tolerance.
     Stale,
 }
 
@@ -467,9 +479,10 @@ pub enum Replayed {
 /// The life of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SecretLife {
-    /// It signs and verifies.
+    /// It is known to both sides: it signs and verifies, or, where a header has one value, verifies
+    /// from here on and signs from when the secret before it is retired.
     Made,
-    /// It still does, until the end of the overlap.
+    /// Its overlap begins: it still verifies, and signs where a header has a list.
     Retired,
     /// It does neither any more.
     Gone,
@@ -531,126 +544,6 @@ impl From<hookproof_core::inbox::Stand> for ReceiptStand {
             Stand::Done(End::Overtaken) => Self::Overtaken,
             Stand::Ignored => Self::Ignored,
             Stand::InReview(_) => Self::InReview,
-        }
-    }
-}
-
-/// A family of faults, as the contract lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the words of the contract's list, in `Family::name`")]
-pub enum Family {
-    DropRequest,
-    DropResponse,
-    Duplicate,
-    Delay,
-    Partition,
-    PartitionOneWay,
-    Hang,
-    ResetRequest,
-    ResetResponse,
-    SlowReader,
-    EarlyAck,
-    ForeignAck,
-    CrashSender,
-    CrashReceiver,
-    PowerLoss,
-    CommitAnswerLost,
-    CommitFailed,
-    Serialization,
-    DatabaseDown,
-    DatabaseReadOnly,
-    PoolExhausted,
-    Restore,
-    Stall,
-    ClockSkew,
-    ClockJump,
-    EndpointLife,
-    EndpointDown,
-    Refusal,
-    OperatorResend,
-    OperatorReplay,
-    ManualBooking,
-    BulkResend,
-    Poison,
-    UnknownType,
-    Unreadable,
-    HandlerInfrastructure,
-    StaleApi,
-    FailingApi,
-    ExternalTimeout,
-    Purge,
-    TwoVersions,
-    OtherBytes,
-    Republish,
-    TwoEndpoints,
-    OutOfOrder,
-}
-
-impl Family {
-    /// All families, in the order of the contract.
-    #[rustfmt::skip]
-    pub const ALL: [Self; 45] = {
-        use Family::*;
-        [
-            DropRequest, DropResponse, Duplicate, Delay, Partition, PartitionOneWay, Hang, ResetRequest,
-            ResetResponse, SlowReader, EarlyAck, ForeignAck, CrashSender, CrashReceiver, PowerLoss,
-            CommitAnswerLost, CommitFailed, Serialization, DatabaseDown, DatabaseReadOnly, PoolExhausted,
-            Restore, Stall, ClockSkew, ClockJump, EndpointLife, EndpointDown, Refusal, OperatorResend,
-            OperatorReplay, ManualBooking, BulkResend, Poison, UnknownType, Unreadable,
-            HandlerInfrastructure, StaleApi, FailingApi, ExternalTimeout, Purge, TwoVersions, OtherBytes,
-            Republish, TwoEndpoints, OutOfOrder,
-        ]
-    };
-
-    /// The family in words.
-    pub fn name(self) -> &'static str {
-        use Family::*;
-        match self {
-            DropRequest => "drop request",
-            DropResponse => "drop response",
-            Duplicate => "duplicate",
-            Delay => "delay",
-            Partition => "partition",
-            PartitionOneWay => "partition one way",
-            Hang => "hang past the limit",
-            ResetRequest => "reset mid-request",
-            ResetResponse => "reset mid-response",
-            SlowReader => "slow reader",
-            EarlyAck => "early 2xx",
-            ForeignAck => "2xx by an intermediary",
-            CrashSender => "crash of a sender process",
-            CrashReceiver => "crash of a receiver process",
-            PowerLoss => "loss of the machine",
-            CommitAnswerLost => "commit whose answer is lost",
-            CommitFailed => "failed commit",
-            Serialization => "serialization failure",
-            DatabaseDown => "database down",
-            DatabaseReadOnly => "database read-only",
-            PoolExhausted => "pool exhausted",
-            Restore => "restore from an old backup",
-            Stall => "lease expiry under a live worker",
-            ClockSkew => "clock skew",
-            ClockJump => "clock jump",
-            EndpointLife => "endpoint changed in flight",
-            EndpointDown => "endpoint down longer than the ladder",
-            Refusal => "refusal with or without Retry-After",
-            OperatorResend => "operator resend",
-            OperatorReplay => "operator replay",
-            ManualBooking => "manual booking",
-            BulkResend => "bulk resend",
-            Poison => "poison payload",
-            UnknownType => "unknown type",
-            Unreadable => "unreadable payload",
-            HandlerInfrastructure => "handler's infrastructure fails",
-            StaleApi => "stale authoritative API",
-            FailingApi => "failing authoritative API",
-            ExternalTimeout => "external service times out after acting",
-            Purge => "purge racing a late duplicate",
-            TwoVersions => "two versions at once",
-            OtherBytes => "same id, other bytes",
-            Republish => "publish repeated with the same key",
-            TwoEndpoints => "two endpoints for one resource",
-            OutOfOrder => "events out of order",
         }
     }
 }

@@ -11,7 +11,7 @@ use hookproof_core::{
 use crate::{
     history::{Fact, HandlerOutcome, Line, Reason, Verdict},
     models::{self, COMPLETED, ModelNo, PAID, PAY, RENEWED, SHIPPED},
-    oracle::{Breach, Oracle, Terms},
+    oracle::{Breach, Oracle, Scheme, Terms},
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
     swarm::operation,
     walk::walk,
@@ -225,6 +225,7 @@ impl Story {
         let terms = Terms {
             profile: Profile { ladder: Ladder::paymos(), ..Profile::paymos() },
             inbox: InboxPolicy::hookproof(),
+            scheme: Scheme::hookproof(),
             models: models::all(),
             model_of: vec![model.0],
             poll_ms: SECOND,

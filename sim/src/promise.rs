@@ -24,11 +24,11 @@ impl Promise {
 
     /// The promises that this oracle decides.
     #[rustfmt::skip]
-    pub const CHECKED: [Self; 28] = {
+    pub const CHECKED: [Self; 36] = {
         use Promise::*;
         [
-            S1, S2, S3, S5, S6, S7, S8, S11, S12, S14, S15,
-            R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R19, R20,
+            S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15,
+            R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18, R19, R20,
             E1,
         ]
     };

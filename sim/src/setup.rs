@@ -9,6 +9,7 @@ use hookproof_core::{
 use crate::{
     history::{Family, Side},
     oracle::Terms,
+    world::seal::Target,
 };
 
 /// A run, before its first step.
@@ -103,6 +104,9 @@ pub enum Deed {
     Backup { side: Side },
     Restore { side: Side },
     Purge,
+    Rotate { endpoint: u32 },
+    Revoke { endpoint: u32 },
+    Target { endpoint: u32, target: Target },
 }
 
 /// The odds of each family of faults, in 65,536ths of the places where it can happen.

@@ -13,14 +13,15 @@ use hookproof_core::{
     ladder::Ladder,
     model::{EventType, Operation, Transition},
     profile::{InboxPolicy, OnExhausted, OnGone, Profile, retention_min_ms},
-    time::{HOUR, MINUTE, SECOND},
+    time::{DAY, HOUR, MINUTE, SECOND},
 };
 
 use crate::{
     dice::{Dice, Site},
     history::{Family, Side},
-    oracle::Terms,
+    oracle::{Scheme, Terms},
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
+    world::seal::Target,
 };
 
 /// Draws the run of a seed.
@@ -80,6 +81,7 @@ impl Draw<'_> {
         let terms = Terms {
             profile: pace.profile,
             inbox: pace.inbox,
+            scheme: self.scheme(pace.slow),
             models: self.cast.models(),
             model_of,
             poll_ms: POLL_MS,
@@ -120,6 +122,7 @@ impl Draw<'_> {
             burst: 1 + self.below(3) as u16,
             on_gone: [OnGone::Climb, OnGone::Fail, OnGone::Disable][self.below(3) as usize],
             on_exhausted: if self.one_in(6) { OnExhausted::Disable } else { OnExhausted::Keep },
+            time_limit_ms: if self.choice(0, 4) == 0 { 3 * SECOND } else { profile.time_limit_ms },
             ..profile
         };
         let inbox = InboxPolicy {
@@ -127,7 +130,27 @@ impl Draw<'_> {
             ..if slow { patient_inbox() } else { brisk_inbox() }
         };
         let storm_ms = if slow { HOUR + self.below(20) * HOUR } else { 4 * MINUTE };
-        Pace { profile, inbox, storm_ms, gap_ms: if slow { 10 * MINUTE } else { 5 * SECOND } }
+        Pace { slow, profile, inbox, storm_ms, gap_ms: if slow { 10 * MINUTE } else { 5 * SECOND } }
+    }
+
+    /// How requests are vouched for.
+    fn scheme(&self, slow: bool) -> Scheme {
+        let lists = self.choice(1, 3) > 0;
+        Scheme {
+            lists,
+            strangers: lists && self.choice(2, 3) == 0,
+            covers_header: self.choice(3, 2) == 0,
+            overlap_ms: if slow { [DAY, HOUR][self.choice(4, 2) as usize] } else { MINUTE },
+            notice_ms: if slow { HOUR } else { MINUTE },
+            wants_200: self.choice(5, 3) == 0,
+            greets: self.choice(6, 3) == 0,
+            ..Scheme::hookproof()
+        }
+    }
+
+    /// One of so many choices, at an address of its own.
+    fn choice(&self, what: u32, bound: u64) -> u64 {
+        self.dice.below(Site::new(2, what, 0, 0), bound)
     }
 
     /// Events of each entity in the order in which they happened, all entities interleaved.
@@ -192,6 +215,7 @@ impl Draw<'_> {
         self.outages(setup, &mut deeds);
         self.machines(setup, &mut deeds);
         self.people(setup, &mut deeds);
+        self.trust(setup, &mut deeds);
         for endpoint in 0..setup.endpoints {
             let back = Deed::Endpoint { endpoint, life: Life::Active };
             deeds.push((setup.quiet + SECOND, back));
@@ -329,6 +353,26 @@ impl Draw<'_> {
         }
     }
 
+    /// Secrets that are rotated or revoked, and targets that turn private.
+    fn trust(&mut self, setup: &Setup, deeds: &mut Vec<(Millis, Deed)>) {
+        let endpoint = self.below(u64::from(setup.endpoints)) as u32;
+        if self.on(Family::SecretRotated) {
+            for _ in 0..1 + self.below(2) {
+                deeds.push((self.during(setup), Deed::Rotate { endpoint }));
+            }
+        }
+        if self.on(Family::SecretRevoked) {
+            deeds.push((self.during(setup), Deed::Revoke { endpoint }));
+        }
+        if self.on(Family::TargetPrivate) {
+            let target = if self.one_in(2) { Target::Mixed } else { Target::Private };
+            let from = self.during(setup);
+            let lasts = 1 + self.below(short(setup));
+            deeds.push((from, Deed::Target { endpoint, target }));
+            deeds.push((from + lasts, Deed::Target { endpoint, target: Target::Public }));
+        }
+    }
+
     /// An instant in the storm or soon after it.
     fn any_time(&mut self, setup: &Setup) -> Millis {
         Millis(self.below(setup.quiet.0 + setup.quiet.0 / 4 + 1))
@@ -371,6 +415,7 @@ fn short(setup: &Setup) -> u64 {
 }
 
 struct Pace {
+    slow: bool,
     profile: Profile,
     inbox: InboxPolicy,
     /// How long after the last event the faults go on.

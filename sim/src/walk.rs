@@ -14,7 +14,9 @@ use crate::{
     oracle::{Breach, Oracle},
     rogue::Rogue,
     setup::Setup,
-    world::{Ctx, NOBODY, ProcessNo, Step, Task, Twist, World, address, crash_family, db::Db},
+    world::{
+        Ctx, NOBODY, ProcessNo, STALLED, Step, Task, Twist, World, address, crash_family, db::Db,
+    },
 };
 
 /// How one walk ended.
@@ -212,7 +214,17 @@ impl Walker {
     fn twist(task: &Task, ctx: &Ctx<'_>) -> Option<Twist> {
         (0..).zip(Twist::of(&task.step, ctx.setup)).find_map(|(n, &twist)| {
             // What was late once arrives the second time.
-            let once = matches!(twist, Twist::Delay | Twist::Hang | Twist::Duplicate);
+            let once = matches!(
+                twist,
+                Twist::Delay
+                    | Twist::Hang
+                    | Twist::Duplicate
+                    | Twist::Forge
+                    | Twist::Tamper
+                    | Twist::Replay
+                    | Twist::ReplayLate
+                    | Twist::Relabel
+            );
             if once && task.tries > 0 {
                 return None;
             }
@@ -439,8 +451,6 @@ const IDLE_IN_VAIN: u8 = 8;
 const IDLE_MAX: u8 = 14;
 /// How many due rows a look considers.
 const LOOK_MAX: usize = 16;
-/// Marks a task that has stood still once.
-const STALLED: u8 = 0x40;
 /// One look in this many races a transaction that is about to lock the row.
 const RACES: u64 = 10;
 const EVENT: usize = 0;

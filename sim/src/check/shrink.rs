@@ -68,7 +68,15 @@ impl<T, B: Fn(&Setup) -> Option<T>> Rest<T, B> {
 }
 
 fn names_an_endpoint(deed: Deed) -> bool {
-    matches!(deed, Deed::Endpoint { .. } | Deed::ChangeEndpoint { .. } | Deed::EndpointDown { .. })
+    matches!(
+        deed,
+        Deed::Endpoint { .. }
+            | Deed::ChangeEndpoint { .. }
+            | Deed::EndpointDown { .. }
+            | Deed::Rotate { .. }
+            | Deed::Revoke { .. }
+            | Deed::Target { .. }
+    )
 }
 
 /// What was needed at first may not be once something else is gone; more rounds find little.

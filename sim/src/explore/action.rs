@@ -197,7 +197,14 @@ impl Budget {
             | Twist::HandlerInfrastructure
             | Twist::Stale
             | Twist::Mute
-            | Twist::ActsSilently => false,
+            | Twist::ActsSilently
+            | Twist::Redirect
+            | Twist::Forge
+            | Twist::Tamper
+            | Twist::Replay
+            | Twist::ReplayLate
+            | Twist::Truncate
+            | Twist::Relabel => false,
         }
     }
 

@@ -222,6 +222,7 @@ impl<'a> Run<'a> {
         assert!(*ingresses == 1, "which ingress gets a request is rolled for elsewhere");
         assert!(terms.profile.resend_window_ms == u64::MAX, "a resend window never ends here");
         assert!(terms.inbox.retention_ms.is_none(), "keys are kept for ever here");
+        assert!(terms.scheme.tolerance_ms == u64::MAX, "no signature grows stale here");
         assert!(!terms.timely, "steps take any time here");
         assert!(*relays <= 2, "the names of more than two relays that look alike are not tried");
         assert!(small.deeds.len() <= 8, "deeds are a set of bits");
@@ -276,12 +277,15 @@ fn is_explored(deed: &Deed) -> bool {
         | Deed::Pool { .. }
         | Deed::Cut { .. }
         | Deed::Heal
-        | Deed::EndpointDown { .. } => true,
+        | Deed::EndpointDown { .. }
+        | Deed::Target { .. } => true,
         Deed::Clock { .. }
         | Deed::Skew { .. }
         | Deed::Backup { .. }
         | Deed::Restore { .. }
-        | Deed::Purge => false,
+        | Deed::Purge
+        | Deed::Rotate { .. }
+        | Deed::Revoke { .. } => false,
     }
 }
 

@@ -85,7 +85,7 @@ fn is_lost(world: &World, task: &Task, run: &Run<'_>) -> bool {
             world.db(side).delivery(row.id).is_none_or(|now| now.rev != row.rev)
         }
         Step::ReceiveCommit { parcel, found: None, .. } => {
-            let key = hookproof_core::Id(u128::from(parcel.id.0));
+            let key = hookproof_core::Id(u128::from(parcel.seal.id.0));
             world.db(Side::Receiver).receipt(key).is_some()
         }
         Step::WorkClaim { row, .. } => is_stale(world, row),

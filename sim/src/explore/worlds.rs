@@ -15,7 +15,7 @@ use hookproof_core::{
 
 use super::{Budget, Small};
 use crate::{
-    oracle::Terms,
+    oracle::{Scheme, Terms},
     setup::{Deed, Form, Lags, Odds, Planned, Setup},
 };
 
@@ -172,9 +172,12 @@ fn terms() -> Terms {
         pause_ms: UNIT,
         retention_ms: None,
     };
+    // No signature grows stale: a key does not say how old one is.
+    let scheme = Scheme { tolerance_ms: u64::MAX, ..Scheme::hookproof() };
     Terms {
         profile,
         inbox,
+        scheme,
         models: vec![order()],
         model_of: vec![0],
         poll_ms: 0,

@@ -3,8 +3,9 @@
 //! It knows the contract and the declared numbers, and nothing of how a world is run. What it stores
 //! between lines is a value that can be compared and packed, so that the explorer can carry it.
 //!
-//! Three monitors read the same lines, each with the promises that it decides: `sending` (S),
-//! `receiving` (R) and `accounted` (E1), which joins both at the end.
+//! Four monitors read the same lines, each with the promises that it decides: `sending` (S),
+//! `receiving` (R), `securing` (S and R where signatures, targets and bytes count) and `accounted` (E1),
+//! which joins sending and receiving at the end.
 
 /// Returns a breach of the promise unless the condition holds; the sentence is made only then.
 macro_rules! hold {
@@ -26,10 +27,13 @@ mod accounted;
 pub(crate) mod pack;
 mod receiving;
 mod report;
+mod scheme;
+mod securing;
 mod sending;
 
 pub use pack::Names;
 pub use report::{Broken, Report, Row, Verdict};
+pub use scheme::Scheme;
 
 use hookproof_core::{
     Millis,
@@ -44,6 +48,7 @@ use crate::{
 
 use accounted::Accounted;
 use receiving::Receiving;
+use securing::Securing;
 use sending::Sending;
 
 /// The declared numbers that a history is held against.
@@ -53,6 +58,8 @@ pub struct Terms {
     pub profile: Profile,
     /// The receiver's choices.
     pub inbox: InboxPolicy,
+    /// How requests are vouched for.
+    pub scheme: Scheme,
     /// The entity type of each entity, by its number.
     pub models: Vec<Model>,
     /// Which model an entity has, by the entity's number.
@@ -110,6 +117,7 @@ pub struct Oracle<'t> {
     terms: &'t Terms,
     sending: Sending,
     receiving: Receiving,
+    securing: Securing,
     accounted: Accounted,
     danger: Danger,
     lines: usize,
@@ -123,6 +131,7 @@ impl Clone for Oracle<'_> {
             terms: self.terms,
             sending: self.sending.clone(),
             receiving: self.receiving.clone(),
+            securing: self.securing.clone(),
             accounted: self.accounted.clone(),
             danger: self.danger,
             lines: self.lines,
@@ -135,6 +144,7 @@ impl Clone for Oracle<'_> {
         self.terms = source.terms;
         self.sending.clone_from(&source.sending);
         self.receiving.clone_from(&source.receiving);
+        self.securing.clone_from(&source.securing);
         self.accounted.clone_from(&source.accounted);
         self.danger = source.danger;
         self.lines = source.lines;
@@ -150,6 +160,7 @@ impl<'t> Oracle<'t> {
             terms,
             sending: Sending::default(),
             receiving: Receiving::default(),
+            securing: Securing::default(),
             accounted: Accounted::default(),
             danger: Danger::default(),
             lines: 0,
@@ -162,6 +173,7 @@ impl<'t> Oracle<'t> {
     pub fn reset(&mut self) {
         self.sending.reset();
         self.receiving.reset();
+        self.securing.reset();
         self.accounted.reset();
         self.danger = Danger::default();
         self.lines = 0;
@@ -169,16 +181,20 @@ impl<'t> Oracle<'t> {
         self.broken.clear();
     }
 
-    /// Takes in the next line. All three monitors judge it; the first breach is returned, all are in
+    /// Takes in the next line. All monitors judge it; the first breach is returned, all are in
     /// the report. After a breach nothing more can be said: the history is to be left there.
     pub fn observe(&mut self, line: &Line) -> Result<(), Breach> {
-        let Self { terms, sending, receiving, accounted, danger, .. } = self;
+        let Self { terms, sending, receiving, securing, accounted, danger, .. } = self;
         accounted.observe(terms, line);
-        let mut verdicts =
-            [sending.observe(terms, line, danger), receiving.observe(terms, line, danger), Ok(())];
+        let mut verdicts = [
+            sending.observe(terms, line, danger),
+            receiving.observe(terms, line, danger),
+            securing.observe(terms, line, danger),
+            Ok(()),
+        ];
         if line.fact == Fact::Ended {
             self.ended = true;
-            let [of_sending, of_receiving, of_accounted] = &mut verdicts;
+            let [of_sending, of_receiving, _, of_accounted] = &mut verdicts;
             and_then(of_sending, || sending.end());
             and_then(of_receiving, || receiving.end(terms, line.at, danger));
             and_then(of_accounted, || accounted.end(sending, danger));
@@ -197,6 +213,7 @@ impl<'t> Oracle<'t> {
     pub fn pack_as(&self, now: Millis, names: Names<'_>, key: &mut Vec<u8>) {
         self.sending.pack(self.terms, now, names, key);
         self.receiving.pack(self.terms, now, names, key);
+        self.securing.pack(self.terms, now, key);
         self.accounted.pack(key);
     }
 
@@ -221,7 +238,7 @@ impl<'t> Oracle<'t> {
     }
 
     #[cold]
-    fn record(&mut self, verdicts: [Result<(), Breach>; 3]) -> Breach {
+    fn record(&mut self, verdicts: [Result<(), Breach>; 4]) -> Breach {
         let line = self.lines - 1;
         let found = verdicts.into_iter().filter_map(Result::err);
         self.broken.extend(found.map(|breach| Broken { line, breach }));

@@ -31,8 +31,21 @@ pub fn favours(rogue: Rogue) -> &'static [Family] {
         Rogue::FailureBlocksQueue => &[EndpointDown, TwoEndpoints],
         Rogue::NoLimitAfterOutage | Rogue::UnguardedEndpoint => &[DatabaseDown, TwoEndpoints],
         Rogue::DuplicateNeverQueued | Rogue::UnguardedEvent => &[Republish, CommitAnswerLost],
+        Rogue::ReserialisesPayload | Rogue::FirstSignatureReused => &[DropRequest, Refusal],
+        Rogue::SignsWithNewSecretAlone | Rogue::OldSecretForEver => &[SecretRotated, DropRequest],
+        Rogue::FollowsRedirects => &[Redirect],
+        Rogue::VetsOnlyAtRegistration | Rogue::LooksAtFirstAddressOnly
+            => &[TargetPrivate, DropRequest],
 
         // The receiver's door.
+        Rogue::ReadsV1AsSingleValue => &[SecretRotated, DropRequest],
+        Rogue::MalformedCandidateBlocksGood => &[],
+        Rogue::VerifiesReserialisedJson => &[Tampered],
+        Rogue::StoresThenVerifies | Rogue::VerifierThrows500 => &[Forged, Tampered, Stale],
+        Rogue::IdFromUnsignedHeader => &[UnsignedId],
+        Rogue::AnyAccountsSecretOnAnyPath => &[Forged, TwoEndpoints],
+        Rogue::OkWhereHandshakeIsWanted => &[],
+        Rogue::Keeps10sWhere3s => &[Hang],
         Rogue::AcksThenStores | Rogue::WorksBeforeAnswering | Rogue::ProcessedAtAck => &[CrashReceiver],
         Rogue::QueuesInMemory => &[DatabaseDown, CrashReceiver],
         Rogue::RelaxedDurability => &[PowerLoss],

@@ -43,7 +43,8 @@ impl Display for Fact {
             | Self::BookedByHand { .. }
             | Self::ExternalCall { .. }
             | Self::Fetched { .. } => work(self, f),
-            Self::Secret { .. }
+            Self::Greeted { .. }
+            | Self::Secret { .. }
             | Self::Endpoint { .. }
             | Self::Crashed
             | Self::PowerLost { .. }
@@ -209,6 +210,10 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
 
 fn world(fact: &Fact, f: &mut Formatter<'_>) -> Result {
     match *fact {
+        Fact::Greeted { endpoint, nonce, status, echo } => {
+            let said = if echo == Some(nonce) { "its value" } else { "not its value" };
+            write!(f, "handshake of endpoint {} answered {status} with {said}", endpoint.0)
+        }
         Fact::Secret { endpoint, secret, life } => {
             write!(f, "secret {secret} of endpoint {} {life}", endpoint.0)
         }

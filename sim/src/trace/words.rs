@@ -31,7 +31,13 @@ words! {
         Failed => "failed, try again",
     }
     Address { Vetted => "to the vetted address", Other => "to another address than the vetted one" }
-    Authentic { Yes => "", Forged => ", forged", Stale => ", stale" }
+    Authentic {
+        Yes => "",
+        Forged => ", forged",
+        Foreign => ", signed by another account",
+        Outlived => ", signed by no live secret",
+        Stale => ", stale",
+    }
     HandlerOutcome {
         Done => "done",
         Failed => "failed on this event",
@@ -122,6 +128,7 @@ impl Display for Outcome {
                 write!(f, "refused with {status}, Retry-After {}", Span(*wait))
             }
             Self::Unknown => write!(f, "unknown"),
+            Self::Denied => write!(f, "denied: its target is none to dial"),
         }
     }
 }

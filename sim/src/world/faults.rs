@@ -7,7 +7,7 @@ use crate::history::{Family, Side};
 const COMMITS: [Twist; 4] =
     [Twist::Serialization, Twist::CommitFails, Twist::AnswerLost, Twist::Die];
 /// What can go wrong with a request on its way.
-const REQUESTS: [Twist; 9] = [
+const REQUESTS: [Twist; 16] = [
     Twist::Drop,
     Twist::Duplicate,
     Twist::Delay,
@@ -17,6 +17,13 @@ const REQUESTS: [Twist; 9] = [
     Twist::Hang,
     Twist::Refuse(500),
     Twist::OtherBytes,
+    Twist::Redirect,
+    Twist::Forge,
+    Twist::Tamper,
+    Twist::Replay,
+    Twist::ReplayLate,
+    Twist::Truncate,
+    Twist::Relabel,
 ];
 /// What can go wrong with a request to the external service.
 const CALLS: [Twist; 5] =
@@ -26,7 +33,10 @@ impl Twist {
     /// What can go wrong with a step, each named once.
     pub fn of(step: &Step, setup: &crate::setup::Setup) -> &'static [Self] {
         match step {
-            Step::FanOut { .. } | Step::ReceiveCommit { .. } | Step::FetchCommit { .. } => &COMMITS,
+            Step::FanOut { .. } | Step::FetchCommit { .. } => &COMMITS,
+            Step::ReceiveCommit { .. } => {
+                &[Self::Serialization, Self::CommitFails, Self::AnswerLost, Self::Die, Self::Hang]
+            }
             Step::Claim { .. }
             | Step::SettleCommit { .. }
             | Step::ReleaseCommit { .. }
@@ -60,7 +70,8 @@ impl Twist {
             | Step::Receive { .. }
             | Step::Work { .. }
             | Step::Fail { .. }
-            | Step::Restart { .. } => &[],
+            | Step::Restart { .. }
+            | Step::Secret { .. } => &[],
         }
     }
 
@@ -93,6 +104,13 @@ impl Twist {
             Self::Stale => Family::StaleApi,
             Self::Mute => Family::FailingApi,
             Self::ActsSilently => Family::ExternalTimeout,
+            Self::Redirect => Family::Redirect,
+            Self::Forge => Family::Forged,
+            Self::Tamper => Family::Tampered,
+            Self::Replay => Family::Replayed,
+            Self::ReplayLate => Family::Stale,
+            Self::Truncate => Family::Truncated,
+            Self::Relabel => Family::UnsignedId,
         }
     }
 }

@@ -12,6 +12,7 @@ mod operate;
 mod own;
 pub mod pack;
 mod receive;
+pub mod seal;
 mod send;
 mod task;
 mod work;
@@ -26,14 +27,15 @@ use hookproof_core::{
 use crate::{
     dice::Dice,
     handler::Handle,
-    history::{EndpointLife, EndpointNo, Fact, Line, Node, Side},
+    history::{EndpointLife, EndpointNo, Fact, Line, Node, SecretLife, Side},
     rogue::Rogue,
     setup::Setup,
 };
 use db::Db;
 pub use faults::crash as crash_family;
+use seal::{Ring, Target};
 use task::site;
-pub use task::{Answer, Parcel, Step, Task, Twist, address};
+pub use task::{Answer, Parcel, STALLED, Step, Task, Twist, address};
 
 /// The state of everything.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +68,12 @@ pub struct World {
     pub durable: [Option<Box<Db>>; 2],
     /// The highest event that a relay with a cursor has seen.
     pub cursor: u32,
+    /// The secrets of each endpoint.
+    pub rings: Vec<Ring>,
+    /// What the addresses of each endpoint's host are.
+    pub targets: Vec<Target>,
+    /// How far the clocks of the ingresses are ahead of true time.
+    pub ingress_ahead_ms: i64,
     /// Whether faults have stopped.
     pub quiet: bool,
 }
@@ -85,6 +93,9 @@ clone_reusing!(World {
     backups,
     durable,
     cursor,
+    rings,
+    targets,
+    ingress_ahead_ms,
     quiet,
 });
 
@@ -160,6 +171,9 @@ impl World {
             backups: [None, None],
             durable: [None, None],
             cursor: 0,
+            rings: vec![Ring::FIRST; setup.endpoints as usize],
+            targets: vec![Target::Public; setup.endpoints as usize],
+            ingress_ahead_ms: 0,
             quiet: false,
         };
         for (event, planned) in (0..).zip(&setup.events) {
@@ -182,6 +196,9 @@ impl World {
             let life = EndpointLife::Registered;
             let endpoint = EndpointNo(endpoint);
             self.say(ctx, Node::Operator, Fact::Endpoint { endpoint, life });
+            let life = SecretLife::Made;
+            self.say(ctx, Node::Operator, Fact::Secret { endpoint, secret: 0, life });
+            self.greet(endpoint.0, ctx);
         }
     }
 
@@ -223,6 +240,7 @@ impl World {
             | Step::SendAlert { .. } => self.work_step(&task, twist, ctx),
             Step::PurgeCommit { row, now } => self.purge_commit(&row, now, ctx),
             Step::Restart { process } => self.restart(process, ctx),
+            Step::Secret { endpoint, turn } => self.turn_secret(endpoint, turn, ctx),
         }
     }
 

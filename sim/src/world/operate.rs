@@ -10,7 +10,7 @@ use hookproof_core::{
     work::book,
 };
 
-use super::{Ctx, NOBODY, Process, ProcessNo, Step, Task, World, db::index};
+use super::{Ctx, NOBODY, Process, ProcessNo, Step, Task, World, db::index, seal::Target};
 use crate::{
     history::{
         self, DeliveryNo, EndpointLife, EndpointNo, Fact, Family, Node, Person, ReceiptNo, Side,
@@ -53,13 +53,17 @@ impl World {
                 self.endpoints_down =
                     if down { self.endpoints_down | bit } else { self.endpoints_down & !bit };
             }
-            Deed::Clock { side, by_ms } | Deed::Skew { side, by_ms } => self.jump(side, by_ms, ctx),
+            Deed::Clock { side, by_ms } => self.jump(side, by_ms, ctx),
+            Deed::Skew { side, by_ms } => self.skew(side, by_ms, ctx),
             Deed::Backup { side } => {
                 self.backups[side as usize] = Some(Box::new((self.now, self.db(side).clone())));
                 self.say(ctx, Node::Database(side), Fact::BackedUp { side });
             }
             Deed::Restore { side } => self.restore(side, ctx),
             Deed::Purge => self.purge(ctx),
+            Deed::Rotate { endpoint } => self.rotate(endpoint, ctx),
+            Deed::Revoke { endpoint } => self.revoke(endpoint, ctx),
+            Deed::Target { endpoint, target } => self.targets[endpoint as usize] = target,
         }
         self.kick();
     }
@@ -127,6 +131,17 @@ impl World {
         self.say(ctx, Node::Database(side), Fact::ClockJumped { by_ms });
     }
 
+    /// A side's clocks are all off: its database's, and at the receiver those of the ingresses too.
+    fn skew(&mut self, side: Side, by_ms: i64, ctx: &mut Ctx<'_>) {
+        self.jump(side, by_ms, ctx);
+        if side == Side::Receiver {
+            self.ingress_ahead_ms += by_ms;
+            for ingress in 0..ctx.setup.ingresses {
+                self.say(ctx, Node::Ingress(ingress), Fact::ClockJumped { by_ms });
+            }
+        }
+    }
+
     fn restore(&mut self, side: Side, ctx: &mut Ctx<'_>) {
         let Some(backup) = self.backups[side as usize].take() else { return };
         let (taken, rows) = *backup;
@@ -161,6 +176,7 @@ impl World {
     fn heal(&mut self, ctx: &mut Ctx<'_>) {
         self.cut = [false; 2];
         self.endpoints_down = 0;
+        self.targets.fill(Target::Public);
         for side in [Side::Sender, Side::Receiver] {
             self.turn_database(side, ctx, |world| {
                 world.pool_free[side as usize] = true;
@@ -267,16 +283,22 @@ impl World {
             Life::Deleted => EndpointLife::Deleted,
         };
         let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life };
-        let _ =
+        let done =
             self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        if done.is_ok() && life == EndpointLife::Registered {
+            self.greet(endpoint, ctx);
+        }
     }
 
     fn change(&mut self, endpoint: u32, ctx: &mut Ctx<'_>) {
         let row = self.db(Side::Sender).endpoints[endpoint as usize];
         let Some(plan) = row.change() else { return };
         let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life: EndpointLife::Changed };
-        let _ =
+        let done =
             self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        if done.is_ok() {
+            self.greet(endpoint, ctx);
+        }
     }
 
     fn purge(&mut self, ctx: &Ctx<'_>) {
@@ -391,13 +413,17 @@ impl Deed {
             Self::Skew { .. } => Family::ClockSkew,
             Self::Restore { .. } => Family::Restore,
             Self::Purge => Family::Purge,
+            Self::Rotate { .. } => Family::SecretRotated,
+            Self::Revoke { .. } => Family::SecretRevoked,
+            Self::Target { target: Target::Mixed | Target::Private, .. } => Family::TargetPrivate,
             Self::Repair
             | Self::Database { .. }
             | Self::Writable { .. }
             | Self::Pool { .. }
             | Self::Heal
             | Self::EndpointDown { .. }
-            | Self::Backup { .. } => return None,
+            | Self::Backup { .. }
+            | Self::Target { .. } => return None,
         })
     }
 }

@@ -14,6 +14,8 @@
 //! - *When a row was made.* It decides by the resend window, the retention and what an endpoint left
 //!   behind; the first two never end in a small world (its constructor sees to that), the third is
 //!   written for each event that still waits for its fan-out.
+//! - *When a request was signed.* Signatures do not grow stale in a small world (its constructor sees
+//!   to that).
 //! - *Alerts that were sent, and sweeps that are done.* Nothing reads them.
 
 mod rows;
@@ -24,7 +26,11 @@ use hookproof_core::{
     model::{Early, Order},
 };
 
-use super::{World, db::Db};
+use super::{
+    World,
+    db::Db,
+    seal::{Ring, Target},
+};
 use crate::{
     history::Side,
     oracle::{Names, pack::number},
@@ -205,6 +211,7 @@ fn write_flags(world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
         key.push(u8::from(*up) | u8::from(*writable) << 1);
         number(key, ahead_ms.unsigned_abs() << 1 | u64::from(*ahead_ms < 0));
     }
+    write_trust(world, key);
     for (process, row) in world.processes.iter().enumerate() {
         // Relays and workers have their flags in their blocks.
         if !is_named_by_block(process as u8, sight.setup) {
@@ -225,6 +232,25 @@ fn write_truth(world: &World, sight: Sight<'_>, key: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// Secrets and targets. Mostly they are as at the start.
+fn write_trust(world: &World, key: &mut Vec<u8>) {
+    let World { rings, targets, ingress_ahead_ms, .. } = world;
+    let as_at_start = rings.iter().all(|ring| *ring == Ring::FIRST)
+        && targets.iter().all(|target| *target == Target::Public)
+        && *ingress_ahead_ms == 0;
+    key.push(u8::from(!as_at_start));
+    if as_at_start {
+        return;
+    }
+    for Ring { made, live, signs, accepts } in rings {
+        for set in [u16::from(*made), *live, *signs, *accepts] {
+            number(key, u64::from(set));
+        }
+    }
+    key.extend(targets.iter().map(|target| *target as u8));
+    number(key, ingress_ahead_ms.unsigned_abs() << 1 | u64::from(*ingress_ahead_ms < 0));
 }
 
 /// Whether a process is one of several that run one program.

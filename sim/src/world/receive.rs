@@ -8,12 +8,14 @@ use hookproof_core::{
     plan::Uncommitted,
 };
 
-use super::{Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World};
+use super::{
+    Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World,
+    seal::{Seal, key, known_id},
+    task::HUNG,
+};
 use crate::{
     dice::Site,
-    history::{
-        self, Authentic, Body, DeliveryNo, EntityNo, Fact, Family, Node, Outcome, ReceiptNo, Side,
-    },
+    history::{self, Body, DeliveryNo, EntityNo, Fact, Family, Node, Outcome, ReceiptNo, Side},
     rogue::Rogue,
     setup::Form,
 };
@@ -48,7 +50,18 @@ impl World {
                 self.tasks.push(Task { at, owner: NOBODY, tries: 1, step: Step::Request(parcel) });
                 return;
             }
-            Some(Twist::Reset) => return self.broken(&parcel, ctx),
+            Some(Twist::Reset | Twist::Truncate) => return self.broken(&parcel, ctx),
+            Some(Twist::Redirect) => return self.answer(&parcel, 307, None, ctx),
+            Some(
+                twist @ (Twist::Forge
+                | Twist::Tamper
+                | Twist::Replay
+                | Twist::ReplayLate
+                | Twist::Relabel),
+            ) => {
+                let parcel = self.attack(parcel, twist, ctx);
+                return self.arrive(parcel, ctx);
+            }
             Some(Twist::ForeignAck | Twist::EarlyAck) => {
                 return self.answer(&parcel, 200, None, ctx);
             }
@@ -62,7 +75,8 @@ impl World {
             }
             Some(Twist::OtherBytes) => {
                 let body = Body(parcel.body.0 + 1);
-                return self.arrive(Parcel { body, ..parcel }, ctx);
+                let seal = Seal { body, ..parcel.seal };
+                return self.arrive(Parcel { body, seal, ..parcel }, ctx);
             }
             _ => {}
         }
@@ -115,9 +129,9 @@ impl World {
         let fact = Fact::Arrived {
             delivery: DeliveryNo(parcel.ticket.delivery.0 as u32),
             attempt: parcel.ticket.attempt,
-            id: parcel.id,
+            id: parcel.seal.id,
             body: parcel.body,
-            authentic: Authentic::Yes,
+            authentic: self.authentic(&parcel, ctx),
         };
         self.say(ctx, self.node(ingress, ctx), fact);
         self.then(ingress, 0, Step::Receive { parcel }, ctx);
@@ -144,6 +158,9 @@ impl World {
     }
 
     fn receive(&mut self, owner: ProcessNo, parcel: Parcel, tries: u8, ctx: &mut Ctx<'_>) {
+        if let Some(status) = self.turned_away(&parcel, tries, ctx) {
+            return self.then(owner, 0, Step::Reply { parcel, status }, ctx);
+        }
         if ctx.is(Rogue::AcksThenStores) && tries == 0 {
             self.then(owner, 0, Step::Reply { parcel, status: 200 }, ctx);
         }
@@ -166,7 +183,7 @@ impl World {
 
     fn is_being_received(&self, parcel: &Parcel) -> bool {
         self.tasks.iter().any(|task| {
-            matches!(&task.step, Step::ReceiveCommit { parcel: other, .. } if other.id == parcel.id)
+            matches!(&task.step, Step::ReceiveCommit { parcel: other, .. } if other.seal.id == parcel.seal.id)
         })
     }
 
@@ -183,6 +200,12 @@ impl World {
         if self.dies(owner, twist, ctx) {
             return;
         }
+        if twist == Some(Twist::Hang) {
+            return self.hang(task, &parcel, ctx);
+        }
+        // What hung waited for its locks, and reads the time once it has them.
+        let hung = task.tries & HUNG != 0;
+        let now = if hung { self.db_now(Side::Receiver) } else { now };
         let key = receipt_key(&parcel, ctx);
         let form =
             ctx.setup.events[ctx.setup.event_of(parcel.ticket.delivery.0 as u32) as usize].form;
@@ -201,7 +224,7 @@ impl World {
         let received = Fact::Received {
             receipt,
             delivery: DeliveryNo(parcel.ticket.delivery.0 as u32),
-            id: parcel.id,
+            id: known_id(&parcel, ctx),
             body,
             reading: reading(arrival.reading),
         };
@@ -211,7 +234,11 @@ impl World {
             Reply::OtherBytes => [Some(Fact::Differed { receipt, body }), None],
             Reply::Duplicate => [None, None],
         });
+        if hung {
+            return;
+        }
         let status = match reply {
+            _ if ctx.is(Rogue::StoresThenVerifies) && !self.verifies(&parcel, ctx) => 401,
             Ok(reply) => ctx.rogue.map_or(200, |rogue| rogue.answers(reply)),
             Err(_) if ctx.is(Rogue::AnyErrorIsDuplicate) => 200,
             Err(Uncommitted::Conflict) if task.tries < CONFLICTS_MAX => {
@@ -224,6 +251,24 @@ impl World {
         let lag = if waits { WORK_BEFORE_ANSWER_MS } else { 0 };
         let at = self.now + lag;
         self.tasks.push(Task { at, owner, tries: 0, step: Step::Reply { parcel, status } });
+    }
+
+    /// The commit takes long. The ingress does not wait for it past what the source grants, and then
+    /// asks it to come back; the commit goes on.
+    fn hang(&mut self, task: &Task, parcel: &Parcel, ctx: &Ctx<'_>) {
+        let ticket = parcel.ticket;
+        let site = Site::new(HANGS, ticket.delivery.0 as u32, ticket.fence, u32::from(parcel.copy));
+        let takes_ms = 1_000 + ctx.dice.below(site, HANGS_MS);
+        let granted_ms = ctx.setup.terms.profile.time_limit_ms;
+        let own_ms = if ctx.is(Rogue::Keeps10sWhere3s) { OUR_LIMIT_MS } else { granted_ms };
+        let waits_ms = own_ms.max(granted_ms) - ANSWER_MARGIN_MS;
+        let left = takes_ms > waits_ms;
+        if left {
+            let (at, step) = (self.now + waits_ms, Step::Reply { parcel: *parcel, status: 503 });
+            self.tasks.push(Task { at, owner: task.owner, tries: 0, step });
+        }
+        let tries = if left { task.tries | HUNG } else { task.tries + 1 };
+        self.tasks.push(Task { at: self.now + takes_ms, tries, ..*task });
     }
 
     /// What the workload itself makes hard is a fault like any other.
@@ -271,7 +316,7 @@ impl World {
         let fact = Fact::Answered {
             delivery: DeliveryNo(parcel.ticket.delivery.0 as u32),
             attempt: parcel.ticket.attempt,
-            id: parcel.id,
+            id: parcel.seal.id,
             status,
         };
         self.say(ctx, self.node(owner, ctx), fact);
@@ -321,7 +366,7 @@ impl World {
 
 /// Under which key a parcel's receipt is stored: source, account and delivery id, all of them.
 fn receipt_key(parcel: &Parcel, ctx: &Ctx<'_>) -> Id {
-    let own = Id(u128::from(parcel.id.0));
+    let own = key(known_id(parcel, ctx));
     ctx.rogue.map_or(own, |rogue| rogue.misfiles(own, parcel.ticket.delivery, ctx.setup))
 }
 
@@ -370,5 +415,12 @@ fn retry_after(parcel: &Parcel, ctx: &Ctx<'_>) -> Option<u64> {
 const TEN_YEARS_MS: u64 = 10 * 365 * 24 * 3_600_000;
 /// How often a receipt's conflict is decided again before the sender is asked to come back.
 const CONFLICTS_MAX: u8 = 8;
+/// How long before the end of what a source grants an answer leaves.
+const ANSWER_MARGIN_MS: u64 = 1_000;
+/// What a receiver grants that does not ask what its source does.
+const OUR_LIMIT_MS: u64 = 10_000;
+/// How much longer than a second a commit hangs at most.
+const HANGS_MS: u64 = 12_000;
+const HANGS: u8 = 0x96;
 /// How long a handler may keep an answer that waits for it.
 const WORK_BEFORE_ANSWER_MS: u64 = 9_000;

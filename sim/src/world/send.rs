@@ -10,12 +10,14 @@ use hookproof_core::{
     work::Fetched,
 };
 
-use super::{Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World, db::index};
+use super::{
+    Answer, Ctx, NOBODY, Parcel, ProcessNo, Step, Task, Twist, World, db::index, seal::Seal,
+};
 use crate::{
     dice::Site,
     history::{
-        self, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo, Fact,
-        Family, Node, Outcome, Side, Signed,
+        self, Address, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo,
+        Fact, Family, Node, Outcome, Side, Signed,
     },
     rogue::Rogue,
 };
@@ -170,6 +172,7 @@ impl World {
                 fence: 0,
             };
             let parcel = parcel(ticket, NOBODY, event);
+            let parcel = self.sealed(parcel, ctx);
             self.requested(NOBODY, &parcel, ctx);
             self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
         }
@@ -282,11 +285,18 @@ impl World {
             }
         };
         let ticket = request.ticket();
+        if side == Side::Sender {
+            let Some(address) = self.vet(ticket, ctx) else {
+                return self.ended(owner, request, Outcome::Denied, ctx);
+            };
+            self.dialled(ticket, address, self.node(owner, ctx), ctx);
+        }
         let event = ctx.setup.event_of(ticket.delivery.0 as u32);
         let mut parcel = parcel(ticket, owner, event);
         if side == Side::Sender {
             let cycle = self.db(side).delivery(ticket.delivery).map_or(1, |row| row.cycle);
             parcel = ctx.rogue.map_or(parcel, |rogue| rogue.relabels(parcel, cycle));
+            parcel = self.sealed(parcel, ctx);
             self.requested(owner, &parcel, ctx);
         }
         self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
@@ -304,7 +314,7 @@ impl World {
             fence: parcel.ticket.fence,
             id: parcel.id,
             body: parcel.body,
-            signed: Signed { at: self.now, secrets: 1 },
+            signed: Signed { at: parcel.seal.at, secrets: parcel.seal.secrets },
         };
         let node = if owner == NOBODY { Node::App } else { self.node(owner, ctx) };
         self.say(ctx, node, fact);
@@ -325,7 +335,11 @@ impl World {
         };
         let outcome = match answer.status {
             _ if twist == Some(Twist::Reset) => Outcome::Unknown,
-            200..=299 => Outcome::Acknowledged,
+            300..=399 if ctx.is(Rogue::FollowsRedirects) => {
+                self.dialled(answer.ticket, Address::Other, self.node(answer.to, ctx), ctx);
+                Outcome::Acknowledged
+            }
+            status if acknowledges(status, answer.to, ctx) => Outcome::Acknowledged,
             status => Outcome::Refused { status, retry_after_ms: answer.retry_after_ms },
         };
         self.ended(answer.to, request, outcome, ctx);
@@ -354,6 +368,7 @@ impl World {
             Outcome::Refused { status: 410, .. } => Ended::Gone,
             Outcome::Refused { retry_after_ms, .. } => Ended::Refused { retry_after_ms },
             Outcome::Unknown => Ended::Unknown,
+            Outcome::Denied => Ended::Refused { retry_after_ms: None },
         };
         let ended = ctx.rogue.map_or(ended, |rogue| rogue.misreads(ended, outcome));
         if ctx.is(Rogue::RetryAfterStallsWorker)
@@ -523,7 +538,18 @@ pub(super) fn body_of(event: u32) -> Body {
 }
 
 fn parcel(ticket: hookproof_core::outbox::Ticket, from: ProcessNo, event: u32) -> Parcel {
-    Parcel { ticket, from, id: DeliveryId(ticket.delivery.0 as u32), body: body_of(event), copy: 0 }
+    let (id, body) = (DeliveryId(ticket.delivery.0 as u32), body_of(event));
+    let signer = ticket.endpoint.0 as u32;
+    let seal = Seal { signer, secrets: 0, at: Millis(0), body, id };
+    Parcel { ticket, from, id, body, copy: 0, seal }
+}
+
+/// Whether a status acknowledges: to a sender as its scheme says, to the relay of effects any 2xx.
+fn acknowledges(status: u16, to: ProcessNo, ctx: &Ctx<'_>) -> bool {
+    match World::side(to, ctx.setup) {
+        Side::Sender => ctx.setup.terms.scheme.acknowledges(status),
+        Side::Receiver => (200..300).contains(&status),
+    }
 }
 
 fn claim_facts(

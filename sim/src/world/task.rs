@@ -9,7 +9,10 @@ use hookproof_core::{
     work::{Fault, Fetched, Job},
 };
 
-use super::ProcessNo;
+use super::{
+    ProcessNo,
+    seal::{Seal, Turn},
+};
 use crate::{
     dice::Site,
     history::{Body, DeliveryId, Side},
@@ -140,6 +143,10 @@ pub enum Step {
     Restart {
         process: ProcessNo,
     },
+    Secret {
+        endpoint: u32,
+        turn: Turn,
+    },
 }
 
 /// A request on its way.
@@ -155,6 +162,8 @@ pub struct Parcel {
     pub body: Body,
     /// Which copy of the request this is: 0 is the first.
     pub copy: u8,
+    /// What vouches for it.
+    pub seal: Seal,
 }
 
 /// An answer on its way.
@@ -211,7 +220,26 @@ pub enum Twist {
     Mute,
     /// The service acts, and its answer never comes.
     ActsSilently,
+    /// The receiver's host sends the request elsewhere.
+    Redirect,
+    /// An attacker sends a request of its own beside it.
+    Forge,
+    /// An attacker changes the bytes.
+    Tamper,
+    /// An attacker sends it again, soon.
+    Replay,
+    /// An attacker sends it again once its time is past the tolerance.
+    ReplayLate,
+    /// Less of the request arrives than it says.
+    Truncate,
+    /// Somebody swaps the id in its header.
+    Relabel,
 }
+
+/// Marks the tries of a task that has stood still once.
+pub const STALLED: u8 = 0x40;
+/// Marks the tries of a commit that hung until its request was answered without it.
+pub(super) const HUNG: u8 = 0x20;
 
 /// Where the dice are asked how long a step takes.
 pub(super) fn site(step: &Step, tries: u8) -> Site {
@@ -253,6 +281,14 @@ pub fn address(step: &Step) -> (u8, u32, u32) {
         Step::Restart { process } => (23, u32::from(*process), 0),
         Step::PurgeCommit { row, .. } => (24, of(row.id), row.rev),
         Step::PublishCommit { event, call, .. } => (25, *event, u32::from(*call)),
+        Step::Secret { endpoint, turn } => {
+            let (kind, secret) = match turn {
+                Turn::Install(secret) => (0, secret),
+                Turn::Switch(secret) => (1, secret),
+                Turn::Forget(secret) => (2, secret),
+            };
+            (26, *endpoint, kind << 8 | u32::from(*secret))
+        }
     }
 }
 

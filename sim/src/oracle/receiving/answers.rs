@@ -31,13 +31,16 @@ impl Receiving {
         let acknowledges = (200..300).contains(&status);
         let Self { rows, door, .. } = self;
         let right = |request: &Request| {
+            let vouched = request.is(Sign::Authentic);
             if acknowledges {
-                request.is(Sign::Covered) && rows.takes(request.id, request.body)
+                vouched && request.is(Sign::Covered) && rows.takes(request.id, request.body)
             } else {
-                request.is(Sign::Excused) || !request.is(Sign::Known)
+                !vouched || request.is(Sign::Excused) || !request.is(Sign::Known)
             }
         };
-        match door.take(alike, right) {
+        // Whoever is held up is answered last, and perhaps with an excuse.
+        let likely = |request: &Request| request.is(Sign::Excused) != acknowledges;
+        match door.take(alike, right, likely) {
             Some(request) if !request.is(Sign::Authentic) => Ok(()),
             Some(request) if acknowledges => self.acknowledged(&request, danger),
             Some(request) if request.is(Sign::Excused) => Ok(()),

@@ -111,15 +111,18 @@ impl Door {
     }
 
     /// Takes out the request that an answer is for. Copies of one attempt at one ingress look alike:
-    /// of those, the one for which the answer is right.
+    /// of those, the one for which the answer is right, and to which it is likely to be given.
     pub(super) fn take(
         &mut self,
         alike: impl Fn(&Request) -> bool,
         right: impl Fn(&Request) -> bool,
+        likely: impl Fn(&Request) -> bool,
     ) -> Option<Request> {
-        let found = self.requests.iter().position(|request| alike(request) && right(request));
-        let found = found.or_else(|| self.requests.iter().position(alike))?;
-        Some(self.requests.remove(found))
+        let of_it = (0..).zip(&self.requests).filter(|(_, request)| alike(request));
+        let (place, _) = of_it.max_by_key(|(place, request)| {
+            (right(request), likely(request), core::cmp::Reverse(*place))
+        })?;
+        Some(self.requests.remove(place))
     }
 
     /// A request whose answer is overdue at this true time.

@@ -152,13 +152,18 @@ impl Sending {
         match claim.phase {
             Phase::Idle => {
                 hold!(
-                    outcome == Outcome::Unknown,
+                    matches!(outcome, Outcome::Unknown | Outcome::Denied),
                     S7,
                     "the outcome of delivery {} is known, and nothing was sent",
                     no.0
                 );
                 // A dial that failed is an attempt: its deadline covers the connection.
-                self.deliveries[no.index()].requests += 1;
+                let delivery = &mut self.deliveries[no.index()];
+                delivery.requests += 1;
+                // One that was denied had taken its turn at its endpoint.
+                if outcome == Outcome::Denied {
+                    self.endpoints[delivery.endpoint as usize].starts += 1;
+                }
             }
             Phase::InFlight => {
                 ended_in_time(terms, &claim, no, line.at, outcome, claim.stalls != stalls)?;
@@ -176,7 +181,7 @@ impl Sending {
     fn endanger(&self, terms: &Terms, outcome: Outcome, danger: &mut Danger) {
         match outcome {
             Outcome::Acknowledged => return,
-            Outcome::Refused { .. } => {}
+            Outcome::Refused { .. } | Outcome::Denied => {}
             Outcome::Unknown => danger.count(Promise::S7),
         }
         danger.count(Promise::S2);
@@ -216,6 +221,9 @@ impl Sending {
                 no.0
             ),
             Outcome::Unknown => {}
+            Outcome::Denied => {
+                breaks!(S7, "delivery {} counts as denied, and its request was sent", no.0)
+            }
         }
         Ok(())
     }
@@ -237,6 +245,7 @@ impl Sending {
                 (Phase::Refused, asked.min(terms.profile.retry_after_max_ms))
             }
             Outcome::Unknown => (Phase::Unknown, 0),
+            Outcome::Denied => (Phase::Refused, 0),
         };
     }
 
@@ -311,7 +320,7 @@ fn ended_in_time(
     let late_ms = at.since(claim.end_by);
     let excused = match outcome {
         Outcome::Acknowledged | Outcome::Refused { .. } => stalled,
-        Outcome::Unknown => stalled || !terms.timely,
+        Outcome::Unknown | Outcome::Denied => stalled || !terms.timely,
     };
     hold!(
         late_ms == 0 || excused,

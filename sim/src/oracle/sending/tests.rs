@@ -20,7 +20,7 @@ use crate::{
         Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointLife, EndpointNo, EntityNo, EventNo,
         Fact, Family, Line, Node, Outcome, Person, Resent, Side, Signed,
     },
-    oracle::Danger,
+    oracle::{Danger, Scheme},
     promise::Promise,
 };
 
@@ -45,6 +45,7 @@ pub(in crate::oracle) fn tale() -> Tale {
     let terms = Terms {
         profile: Profile { ladder, ..Profile::hookproof() },
         inbox: InboxPolicy::hookproof(),
+        scheme: Scheme::hookproof(),
         models: Vec::new(),
         model_of: Vec::new(),
         poll_ms: 1_000,

@@ -135,7 +135,9 @@ impl Sending {
 
     fn fault(&mut self, family: Family, by: Node, danger: &mut Danger) {
         match family {
-            Family::EarlyAck | Family::ForeignAck | Family::Refusal => self.stand_ins += 1,
+            Family::EarlyAck | Family::ForeignAck | Family::Refusal | Family::Redirect => {
+                self.stand_ins += 1;
+            }
             Family::EndpointDown => self.refuses = true,
             Family::Stall => {
                 self.stalls += 1;
@@ -149,6 +151,7 @@ impl Sending {
             | Family::DropResponse
             | Family::ResetRequest
             | Family::ResetResponse
+            | Family::Truncated
             | Family::Partition
             | Family::PartitionOneWay
                 if self.flights > 0 =>

@@ -13,6 +13,7 @@ use super::{
     super::{
         Answer, NOBODY, Parcel, Step, Task, World, address,
         db::{Db, index},
+        seal::Seal,
     },
     COMMON, Item, Packer, Sight, age,
     rows::{self, can_be_early},
@@ -122,6 +123,10 @@ impl Packer {
             Step::SendAlert { alert, side } => self.numbers([u64::from(*alert), *side as u64]),
             Step::Restart { process } if super::is_named_by_block(*process, sight.setup) => {}
             Step::Restart { process } => self.bytes.push(*process),
+            Step::Secret { .. } => {
+                let (_, endpoint, turn) = address(&task.step);
+                self.numbers([u64::from(endpoint), u64::from(turn)]);
+            }
             _ => unreachable!("the other steps are written before"),
         }
     }
@@ -157,15 +162,24 @@ impl Packer {
         self.numbers([receipt as u64, fence]);
     }
 
-    /// A parcel. Whose it is, is said by the block that it stands in.
+    /// A parcel. Whose it is, is said by the block that it stands in; when it was signed, by nothing:
+    /// no signature grows stale in a small world.
     fn parcel(&mut self, parcel: &Parcel, task: &Task, sight: Sight<'_>) {
         self.ticket(parcel.ticket);
-        let delivery = parcel.ticket.delivery.0 as u32;
-        let body = body_of(sight.setup.event_of(delivery));
-        if (parcel.id, parcel.body) == (DeliveryId(delivery), body) {
-            self.bytes.push(0);
+        let Parcel { id, body, .. } = *parcel;
+        let Seal { signer, secrets, body: signed, id: vouched, at: _ } = parcel.seal;
+        let delivery = DeliveryId(index(parcel.ticket.delivery) as u32);
+        let own = body_of(sight.setup.event_of(delivery.0));
+        let plain = (id, vouched, body, signed) == (delivery, delivery, own, own)
+            && signer == index(parcel.ticket.endpoint) as u32
+            && secrets <= 1;
+        if plain {
+            self.bytes.push(secrets as u8);
         } else {
-            self.numbers([1, u64::from(parcel.id.0), u64::from(parcel.body.0)]);
+            self.bytes.push(2);
+            self.numbers([id, vouched].map(|id| u64::from(id.0)));
+            self.numbers([body, signed].map(|body| u64::from(body.0)));
+            self.numbers([u64::from(signer), u64::from(secrets)]);
         }
         self.bytes.push(u8::from(parcel.from == NOBODY));
         if sight.setup.ingresses > 1 {

@@ -17,7 +17,10 @@ use hookproof_core::{
     time::{HOUR, MINUTE, SECOND},
 };
 
-use super::{super::Danger, Receiving, Terms};
+use super::{
+    super::{Danger, Scheme},
+    Receiving, Terms,
+};
 use crate::{
     history::{
         About, Authentic, Body, Cause, DeliveryId, DeliveryNo, EntityNo, EventNo, Fact,
@@ -119,6 +122,7 @@ fn story() -> Story {
     let terms = Terms {
         profile: Profile::hookproof(),
         inbox: InboxPolicy { retention_ms: Some(90 * 24 * HOUR), ..InboxPolicy::hookproof() },
+        scheme: Scheme::hookproof(),
         models: models(),
         model_of: (0..6).collect(),
         poll_ms: SECOND,
