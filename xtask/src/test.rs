@@ -35,7 +35,8 @@ const CLIPPY: &[&str] =
     &["clippy", "--locked", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
 const DOCS: &[&str] = &["doc", "--locked", "--release", "--workspace", "--no-deps"];
 const DENY_DOC_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
-const TESTS: &[&str] = &["test", "--locked", "--release", "--workspace", "--all-targets"];
+const TESTS: &[&str] =
+    &["test", "--locked", "--release", "--workspace", "--lib", "--bins", "--tests"];
 const DOC_TESTS: &[&str] = &["test", "--locked", "--release", "--workspace", "--doc"];
 const BUILD: &[&str] = &["build", "--locked", "--release", "--workspace", "--bins"];
 
