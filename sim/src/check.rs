@@ -43,7 +43,10 @@ use hookproof_core::{
 
 pub use self::shrink::shrink;
 pub use self::verdict::{Broken, Verdict};
-use self::{receiver::Receivers, verdict::Tally};
+use self::{
+    receiver::{Receivers, Slips},
+    verdict::Tally,
+};
 use crate::{
     handler::SimTx,
     history::Line,
@@ -135,7 +138,7 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
             let setup = draw_own(seed, cast);
             let ran = self.walk(&setup, &mut lines);
             tally.count(seed, &ran, &lines);
-            if ran.waits.is_some() {
+            if ran.is_hopeless() {
                 break;
             }
         }
@@ -171,8 +174,8 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
             walk_with(setup, None, &mut receivers, &mut oracle, lines)
         });
         let report = oracle.report();
-        let Receivers { runs, waits, .. } = receivers;
-        Ran { ended: walk.ended, danger: report.danger, broken: report.broken, runs, waits }
+        let slips = receivers.slips;
+        Ran { ended: walk.ended, danger: report.danger, broken: report.broken, slips }
     }
 }
 
@@ -181,10 +184,21 @@ struct Ran {
     ended: bool,
     danger: crate::oracle::Danger,
     broken: Vec<crate::oracle::Broken>,
-    /// How often its handler ran.
-    runs: u64,
-    /// The event of which it awaited something else than its transaction.
-    waits: Option<String>,
+    slips: Slips,
+}
+
+impl Ran {
+    /// Whether other histories can be spared.
+    fn is_hopeless(&self) -> bool {
+        self.slips.waits.is_some() || self.stops().is_some()
+    }
+
+    /// The handler's reason, if it claims that its infrastructure fails, it does not, and nothing comes
+    /// of the history.
+    fn stops(&self) -> Option<&str> {
+        let always = self.slips.stopped == self.slips.runs;
+        self.slips.stopped_for.as_deref().filter(|_| always || !self.ended)
+    }
 }
 
 /// Says in which history a receiver panicked.

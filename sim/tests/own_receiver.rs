@@ -35,6 +35,8 @@ fn a_receiver_that_stays_in_its_transaction_keeps_every_promise() {
     let verdict = check(|| Shop).run();
     verdict.assert_holds();
     assert!(verdict.runs > 1_000, "{verdict}");
+    assert!(verdict.ends.applied > verdict.ends.set_aside, "{verdict}");
+    assert!(verdict.to_string().contains(": applied "), "{verdict}");
     assert!(verdict.danger.of(Promise::R7) > 0, "{verdict}");
 }
 
@@ -213,6 +215,58 @@ impl Handler<SimTx> for Waits {
 #[should_panic(expected = "awaits something that is not the transaction")]
 fn a_handler_that_awaits_something_else_is_told_so() {
     check(|| Waits).run().assert_holds();
+}
+
+/// Refuses whatever is not called so.
+struct Only(&'static str);
+
+impl Handler<SimTx> for Only {
+    async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+        if event.name != self.0 {
+            return Err(HandlerError::event("no such event"));
+        }
+        Ok(tx.effect(event.operation)?)
+    }
+}
+
+#[test]
+#[should_panic(
+    expected = "nothing under it had failed, order.paid in 20 histories (seed 0, saying: no"
+)]
+fn a_handler_that_refuses_everything_shows_nothing() {
+    check(|| Only("")).seeds(0..20).run().assert_holds();
+}
+
+#[test]
+#[should_panic(expected = "nothing under it had failed, order.shipped in ")]
+fn a_handler_that_knows_other_names_is_told_which_it_refused() {
+    check(|| Only("order.paid")).seeds(0..20).run().assert_holds();
+}
+
+#[test]
+#[should_panic(expected = "saying: the row bookings/order.paid exists")]
+fn rows_that_collide_across_entities_are_told() {
+    struct Collides;
+    impl Handler<SimTx> for Collides {
+        async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+            tx.insert("bookings", event.name, "")?;
+            Ok(tx.effect(event.operation)?)
+        }
+    }
+    check(|| Collides).seeds(0..50).run().assert_holds();
+}
+
+#[test]
+fn a_handler_whose_infrastructure_always_fails_is_told_so_at_once() {
+    struct Down;
+    impl Handler<SimTx> for Down {
+        async fn apply(&self, _: &mut SimTx, _: &Incoming<'_>) -> Done {
+            Err(HandlerError::infrastructure("no pool"))
+        }
+    }
+    let verdict = check(|| Down).run();
+    assert!(!verdict.holds() && verdict.histories == 1, "{verdict}");
+    assert!(verdict.to_string().contains("failed on infrastructure in every run"), "{verdict}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use core::{
     task::{Context, Poll, Waker},
 };
 
+use std::collections::BTreeMap;
+
 use hookproof_core::{
     handler::{Handler, HandlerError, Incoming},
     model::Operation,
@@ -23,15 +25,44 @@ pub(super) struct Receivers<'a, F, H> {
     /// The names of event types, by their numbers.
     names: &'a [String],
     effects: Vec<Operation>,
-    /// How often the handler ran.
+    pub(super) slips: Slips,
+}
+
+/// What a handler did in one history that none does for which the simulator is made.
+#[derive(Default)]
+pub(super) struct Slips {
+    /// How often it ran.
     pub(super) runs: u64,
     /// The event of which it awaited something else than its transaction.
     pub(super) waits: Option<String>,
+    /// The events that it refused though nothing under it had failed, with its first reason.
+    pub(super) refused: BTreeMap<String, String>,
+    /// Runs that ended on infrastructure.
+    pub(super) stopped: u64,
+    /// Its first reason for that where nothing under it had failed.
+    pub(super) stopped_for: Option<String>,
+}
+
+impl Slips {
+    fn note(&mut self, name: &str, error: &HandlerError, hurt: bool) {
+        match error {
+            HandlerError::Event(why) if !hurt => {
+                self.refused.entry(name.to_owned()).or_insert_with(|| why.clone());
+            }
+            HandlerError::Event(_) => {}
+            HandlerError::Infrastructure(why) => {
+                self.stopped += 1;
+                if !hurt {
+                    self.stopped_for.get_or_insert_with(|| why.clone());
+                }
+            }
+        }
+    }
 }
 
 impl<'a, F: Fn() -> H, H> Receivers<'a, F, H> {
     pub(super) fn new(start: &'a F, names: &'a [String]) -> Self {
-        Self { start, running: Vec::new(), names, effects: Vec::new(), runs: 0, waits: None }
+        Self { start, running: Vec::new(), names, effects: Vec::new(), slips: Slips::default() }
     }
 
     fn receiver(&mut self, process: ProcessNo) -> &H {
@@ -74,13 +105,17 @@ impl<F: Fn() -> H, H: Handler<SimTx>> Handle for Receivers<'_, F, H> {
             receipt,
             payload: payload.as_bytes(),
         };
-        self.runs += 1;
+        self.slips.runs += 1;
         let done = poll_once(self.receiver(worker).apply(tx, &event));
         self.effects = tx.effects();
-        done.unwrap_or_else(|| {
-            self.waits = Some(name);
-            Err(HandlerError::infrastructure("the handler awaits something else"))
-        })
+        let Some(done) = done else {
+            self.slips.waits = Some(name);
+            return Err(HandlerError::infrastructure("the handler awaits something else"));
+        };
+        if let Err(error) = &done {
+            self.slips.note(&name, error, tx.is_hurt());
+        }
+        done
     }
 
     fn effects(&self) -> &[Operation] {

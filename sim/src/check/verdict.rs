@@ -1,9 +1,14 @@
 //! What a check found, and how it is said.
 
 use core::fmt::{Display, Formatter, Result};
+use std::collections::BTreeMap;
 
 use super::{Ran, hint::hint};
-use crate::{history::Line, oracle::Danger, promise::Promise};
+use crate::{
+    history::{Fact, Line, ReceiptStand},
+    oracle::Danger,
+    promise::Promise,
+};
 
 /// The verdict on a receiver.
 #[derive(Clone, Debug)]
@@ -15,12 +20,66 @@ pub struct Verdict {
     pub lines: u64,
     /// How often the handler ran in them.
     pub runs: u64,
+    /// How the receipts ended.
+    pub ends: Ends,
     /// How often each promise was in danger.
     pub danger: Danger,
     /// Every promise that was broken, most often first.
     pub broken: Vec<Broken>,
     /// Why nothing can be said, if nothing was broken.
     pub inconclusive: Option<String>,
+}
+
+/// How receipts ended, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Applied: the handler's work is committed.
+    pub applied: u64,
+    /// Another event had booked the operation.
+    pub already_booked: u64,
+    /// Newer state was there.
+    pub overtaken: u64,
+    /// Set aside for a person: what is poisoned, impossible or unreadable.
+    pub set_aside: u64,
+    /// Ignored: of an unknown type.
+    pub ignored: u64,
+}
+
+impl Ends {
+    fn count(&mut self, lines: &[Line]) {
+        for line in lines {
+            let Fact::ReceiptStands { stand, .. } = line.fact else { continue };
+            match stand {
+                ReceiptStand::Applied => self.applied += 1,
+                ReceiptStand::AlreadyBooked => self.already_booked += 1,
+                ReceiptStand::Overtaken => self.overtaken += 1,
+                ReceiptStand::InReview => self.set_aside += 1,
+                ReceiptStand::Ignored => self.ignored += 1,
+                ReceiptStand::Queued | ReceiptStand::Deferred | ReceiptStand::Retrying => {}
+            }
+        }
+    }
+}
+
+impl Display for Ends {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Self { applied, already_booked, overtaken, set_aside, ignored } = *self;
+        let [applied, already_booked, overtaken, set_aside, ignored] =
+            [applied, already_booked, overtaken, set_aside, ignored].map(apart);
+        write!(
+            f,
+            "applied {applied}, already booked {already_booked}, overtaken {overtaken}, set aside \
+             {set_aside}, ignored {ignored}"
+        )
+    }
+}
+
+/// A number with its thousands apart.
+fn apart(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", apart(number / 1_000), number % 1_000),
+    }
 }
 
 /// A promise that the receiver breaks.
@@ -63,13 +122,16 @@ impl Verdict {
 
 impl Display for Verdict {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Self { histories, lines, runs, .. } = self;
+        let Self { histories, lines, runs, ends, .. } = self;
         let Some((first, others)) = self.broken.split_first() else {
             return match &self.inconclusive {
                 Some(why) => write!(f, "inconclusive after {histories} histories: {why}"),
                 None => write!(
                     f,
-                    "every promise held in {histories} histories ({lines} lines, the handler ran {runs} times)"
+                    "every promise held in {histories} histories ({} lines, the handler ran {} times): \
+                     {ends}",
+                    apart(*lines),
+                    apart(*runs)
                 ),
             };
         };
@@ -116,23 +178,50 @@ pub(super) struct Tally {
     histories: u64,
     lines: u64,
     runs: u64,
+    ends: Ends,
+    /// The events that the handler refused for no reason of the simulator's.
+    refused: BTreeMap<String, Refused>,
     danger: Danger,
     broken: Vec<Broken>,
     inconclusive: Option<String>,
+}
+
+/// An event that a handler refused though nothing under it had failed.
+struct Refused {
+    histories: u64,
+    /// The first of them, and the handler's words there.
+    seed: u64,
+    why: String,
 }
 
 impl Tally {
     pub(super) fn count(&mut self, seed: u64, ran: &Ran, lines: &[Line]) {
         self.histories += 1;
         self.lines += lines.len() as u64;
-        self.runs += ran.runs;
+        self.runs += ran.slips.runs;
+        self.ends.count(lines);
         self.danger.add(&ran.danger);
-        if let Some(event) = &ran.waits {
+        if let Some(event) = &ran.slips.waits {
             self.inconclusive.get_or_insert(format!(
                 "the handler of {event} awaits something that is not the transaction (seed {seed}). \
                  Whatever it waits for, rows stay locked meanwhile, and a rollback does not undo it"
             ));
             return;
+        }
+        if let Some(why) = ran.stops() {
+            let (stopped, runs) = (apart(ran.slips.stopped), apart(ran.slips.runs));
+            let often =
+                if stopped == runs { "every run" } else { &format!("{stopped} of {runs} runs") };
+            self.inconclusive = Some(format!(
+                "the handler failed on infrastructure in {often} of the history of seed {seed}, also where \
+                 nothing under it had failed (it said: {why}). Such work is tried for ever: what trying \
+                 again does not help is HandlerError::Event"
+            ));
+            return;
+        }
+        for (name, why) in &ran.slips.refused {
+            let first = || Refused { histories: 0, seed, why: why.clone() };
+            self.refused.entry(name.clone()).or_insert_with(first).histories += 1;
         }
         for found in &ran.broken {
             let history = &lines[..=found.line];
@@ -168,7 +257,8 @@ impl Tally {
         self,
         shrink: impl Fn(u64, Promise) -> Option<(String, Vec<Line>)>,
     ) -> Verdict {
-        let Self { histories, lines, runs, danger, mut broken, mut inconclusive } = self;
+        let Self { histories, lines, runs, ends, refused, danger, mut broken, mut inconclusive } =
+            self;
         for broken in &mut broken {
             match shrink(broken.seed, broken.promise) {
                 Some((what, history)) => (broken.what, broken.history) = (what, history),
@@ -179,8 +269,23 @@ impl Tally {
         if runs == 0 {
             inconclusive.get_or_insert("the handler never ran".to_owned());
         }
-        Verdict { histories, lines, runs, danger, broken, inconclusive }
+        if !refused.is_empty() {
+            inconclusive.get_or_insert(said(&refused));
+        }
+        Verdict { histories, lines, runs, ends, danger, broken, inconclusive }
     }
+}
+
+fn said(refused: &BTreeMap<String, Refused>) -> String {
+    let each = refused.iter().map(|(name, Refused { histories, seed, why })| {
+        let in_those = if *histories == 1 { "history" } else { "histories" };
+        format!("{name} in {} {in_those} (seed {seed}, saying: {why})", apart(*histories))
+    });
+    format!(
+        "the handler refused, though nothing under it had failed, {}. Is that the name that the handler \
+         expects (.events([..]) declares it)? Does its row collide with one of its own?",
+        each.collect::<Vec<_>>().join(" and ")
+    )
 }
 
 /// The most lines of a history that are shown.

@@ -81,12 +81,22 @@ pub struct SimTx {
     luck: Luck,
     /// Statements and calls so far.
     steps: u8,
+    /// Whether something went wrong that is not the handler's own doing.
+    hurt: bool,
 }
 
 impl SimTx {
     pub(crate) fn begin(committed: Tables, luck: Luck) -> Self {
         let seen = committed.clone();
-        Self { committed, seen, effects: Vec::new(), left: Left::default(), luck, steps: 0 }
+        Self {
+            committed,
+            seen,
+            effects: Vec::new(),
+            left: Left::default(),
+            luck,
+            steps: 0,
+            hurt: false,
+        }
     }
 
     /// The row that this transaction sees.
@@ -122,7 +132,7 @@ impl SimTx {
     pub fn call_outside(&mut self, operation: Operation, key: Option<&str>) -> Result<(), TxError> {
         self.step()?;
         self.left.calls.push(Call { operation, key: key.map(digest) });
-        if self.luck.silent { Err(TxError::NoAnswer) } else { Ok(()) }
+        self.unless(self.luck.silent, TxError::NoAnswer)
     }
 
     /// A second connection, on which each statement commits at once.
@@ -132,20 +142,30 @@ impl SimTx {
 
     fn write(&mut self) -> Result<(), TxError> {
         self.statement()?;
-        if self.luck.refuses { Err(TxError::Refused) } else { Ok(()) }
+        self.unless(self.luck.refuses, TxError::Refused)
     }
 
     fn statement(&mut self) -> Result<(), TxError> {
         self.step()?;
         let lost = self.luck.breaks_after.is_some_and(|after| self.steps > after);
-        if lost { Err(TxError::Lost) } else { Ok(()) }
+        self.unless(lost, TxError::Lost)
     }
 
     /// A dead process does nothing more, though its future is run to the end here.
     fn step(&mut self) -> Result<(), TxError> {
         self.steps = self.steps.saturating_add(1);
         let dead = self.luck.dies_after.is_some_and(|after| self.steps > after);
-        if dead { Err(TxError::Lost) } else { Ok(()) }
+        self.unless(dead, TxError::Lost)
+    }
+
+    fn unless(&mut self, wrong: bool, error: TxError) -> Result<(), TxError> {
+        self.hurt |= wrong;
+        if wrong { Err(error) } else { Ok(()) }
+    }
+
+    /// Whether the simulator let anything fail in here, so that an error is not the handler's own.
+    pub(crate) fn is_hurt(&self) -> bool {
+        self.hurt
     }
 
     /// The effects that a commit makes true, those of other transactions included: a history says of
@@ -198,7 +218,7 @@ impl OutsideTx<'_> {
 
     fn write(&mut self) -> Result<(), TxError> {
         self.tx.step()?;
-        if self.tx.luck.refuses { Err(TxError::Refused) } else { Ok(()) }
+        self.tx.unless(self.tx.luck.refuses, TxError::Refused)
     }
 }
 
