@@ -202,6 +202,7 @@ pub enum Fact {
     /// A booking by hand, before or beside the events.
     BookedByHand { operation: OperationKey, by: Person },
     /// A call reached the external service. `did` says whether the effect happened through it.
+    /// `key` is [`NO_KEY`] where the call showed none.
     ExternalCall { operation: OperationKey, key: u64, did: bool },
     /// The authoritative API answered: the entity's state and version there.
     Fetched { receipt: ReceiptNo, entity: EntityNo, state: State, version: u64 },
@@ -248,6 +249,9 @@ pub enum Fact {
     /// Nothing more will happen.
     Ended,
 }
+
+/// The key of a call that showed none: no two such calls have it in common.
+pub const NO_KEY: u64 = u64::MAX;
 
 /// The key of an operation, in the numbers of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -59,7 +59,9 @@ impl Handler<SimTx> for CallsWithoutKey {
 
 #[test]
 fn a_mail_without_a_key_is_sent_twice() {
-    breaks(&check(|| CallsWithoutKey).run(), Promise::R14);
+    let verdict = check(|| CallsWithoutKey).run();
+    breaks(&verdict, Promise::R14);
+    assert!(verdict.to_string().contains(" without a key: the effect happened"), "{verdict}");
 }
 
 /// The same, with the operation's key.
@@ -107,7 +109,23 @@ impl Handler<SimTx> for OwnTransaction {
 
 #[test]
 fn an_effect_in_a_transaction_of_its_own_happens_twice() {
-    breaks(&check(|| OwnTransaction).run(), Promise::R7);
+    let verdict = check(|| OwnTransaction).run();
+    breaks(&verdict, Promise::R7);
+    assert!(verdict.to_string().contains("they were two"), "{verdict}");
+}
+
+#[test]
+fn an_effect_made_twice_in_one_transaction_is_told_so() {
+    struct Twice;
+    impl Handler<SimTx> for Twice {
+        async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+            tx.effect(event.operation)?;
+            Ok(tx.effect(event.operation)?)
+        }
+    }
+    let said = check(|| Twice).seeds(0..20).run().to_string();
+    assert!(said.contains("made its effect twice in one transaction"), "{said}");
+    assert!(said.contains(" (occurrence 0) has two effects, by receipt "), "{said}");
 }
 
 /// Remembers in memory what it has done.

@@ -18,10 +18,22 @@ pub(super) fn hint(history: &[Line]) -> Option<String> {
                     )
                 })
             }
-            Fact::Effect { by: Cause::Receipt(receipt), .. } => {
+            Fact::Effect { operation, by: Cause::Receipt(receipt) } => {
+                let no = receipt.0;
+                let run = history.get(..at)?.iter().rev().take_while(|before| {
+                    let ran = Fact::HandlerRan { receipt, outcome: HandlerOutcome::Done };
+                    before.at == line.at && before.fact != ran
+                });
+                let again = Fact::Effect { operation, by: Cause::Receipt(receipt) };
+                if run.into_iter().any(|before| before.fact == again) {
+                    return Some(format!(
+                        "The handler of receipt {no} made its effect twice in one transaction."
+                    ));
+                }
+                // Where the history breaks off, nobody knows what would have been committed with it.
+                let goes_on = same_time.len() < rest.len();
                 let marked = same_time.iter().any(|next| is_applied(next, receipt));
-                (!marked).then(|| {
-                    let no = receipt.0;
+                (goes_on && !marked).then(|| {
                     format!(
                         "The effect of receipt {no} was committed, and the transaction that marks the \
                          receipt was not: they were two."

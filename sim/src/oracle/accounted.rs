@@ -194,11 +194,11 @@ fn has_ended(no: usize, stand: DeliveryStand, due: bool, sent: Sent) -> Result<(
         DeliveryStand::Failed { .. } => Row::Failed,
         DeliveryStand::Cancelled => Row::Cancelled,
     };
-    hold!(!row.is_open() || sent.waits, E1, "delivery {no} is stuck: {stand:?}");
+    hold!(!row.is_open() || sent.waits, E1, "delivery {no} is stuck: {stand}");
     hold!(
         row == sent.row || sent.adrift,
         E1,
-        "delivery {no} stands as {stand:?}, and its lines end with {:?}",
+        "delivery {no} stands as {stand}, and its lines end with {:?}",
         sent.row
     );
     Ok(())
@@ -214,7 +214,7 @@ impl Receipt {
         let effects = self.effects;
         let (least, most) = match stand {
             ReceiptStand::Queued | ReceiptStand::Deferred | ReceiptStand::Retrying => {
-                breaks!(E1, "receipt {no} is stuck: {stand:?}")
+                breaks!(E1, "receipt {no} is stuck: {stand}")
             }
             ReceiptStand::Applied => (u8::from(self.books), u8::from(self.books)),
             ReceiptStand::AlreadyBooked | ReceiptStand::Overtaken => (0, u8::from(self.replayed)),
@@ -224,7 +224,7 @@ impl Receipt {
         hold!(
             (least..=most).contains(&effects) || self.restored,
             E1,
-            "receipt {no} stands as {stand:?}, and has {effects} effects"
+            "receipt {no} stands as {stand}, and has {effects} effects"
         );
         Ok(())
     }

@@ -3,7 +3,7 @@
 use core::fmt::{Display, Formatter, Result};
 
 use super::{Clock, Span};
-use crate::history::Fact;
+use crate::history::{Fact, NO_KEY};
 
 impl Display for Fact {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -197,7 +197,10 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
         }
         Fact::ExternalCall { operation, key, did } => {
             let done = if did { "the effect happened" } else { "nothing happened again" };
-            write!(f, "call for {operation} with key {key:x}: {done}")
+            match key {
+                NO_KEY => write!(f, "call for {operation} without a key: {done}"),
+                _ => write!(f, "call for {operation} with key {key:x}: {done}"),
+            }
         }
         Fact::Fetched { receipt, entity, state, version } => write!(
             f,

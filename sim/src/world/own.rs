@@ -6,11 +6,11 @@ use hookproof_core::{
     work::{Fault, Job, Worked},
 };
 
-use super::{Ctx, ProcessNo, Step, Task, Twist, World, receive::key_of, work::Loaded};
+use super::{Ctx, ProcessNo, Step, Task, Twist, World, work::Loaded};
 use crate::{
     dice::Site,
     handler::{Called, Left, Luck, SimTx, Tables},
-    history::{Cause, Fact, Family, HandlerOutcome, Line, Node, ReceiptNo, Side},
+    history::{Cause, Fact, Family, HandlerOutcome, Line, NO_KEY, Node, ReceiptNo, Side},
     rogue::Rogue,
 };
 
@@ -123,8 +123,7 @@ impl World {
             self.say(ctx, by, Fact::Fault { family: Family::ExternalTimeout });
         }
         for call in &left.calls {
-            // A line has no word for "no key": the service took the call for a new one.
-            let key = call.key.unwrap_or_else(|| key_of(call.operation));
+            let key = call.key.unwrap_or(NO_KEY);
             let known = call.key.is_some() && self.done_outside.contains(&key);
             if call.key.is_some() && !known {
                 self.done_outside.push(key);

@@ -82,7 +82,7 @@ impl Receiving {
         let failed = commit.failed.map_or(0, |delivery| delivery.0);
         hold!(commit.failed.is_none(), R11, "delivery {failed} failed without a dead letter");
         if let Some((about, reason)) = commit.letter {
-            hold!(commit.alerted, R11, "no alert committed with the dead letter of {about:?}");
+            hold!(commit.alerted, R11, "no alert committed with the dead letter of {about}");
             let Commit { at, by, .. } = commit;
             let now = Now { terms, at, by, db: self.weather.database(at) };
             self.set_aside_alone(now, &commit, about, reason)?;

@@ -6,7 +6,7 @@ use super::{
     rows::{Booked, operation},
 };
 use crate::{
-    history::{Cause, OperationKey, ReceiptNo},
+    history::{Cause, NO_KEY, OperationKey, ReceiptNo},
     promise::Promise,
 };
 
@@ -36,11 +36,10 @@ impl Receiving {
         let (no, receipt) = (number.0, self.rows.receipt(number));
         hold!(receipt.is_present(), R5, "receipt {no} had its effect before it was received");
         let asked = operation(now.terms, receipt);
-        hold!(
-            asked == Some(key),
-            R6,
-            "receipt {no} asks for operation {asked:?}, and {key:?} was booked"
-        );
+        let Some(asked) = asked else {
+            breaks!(R6, "receipt {no} asks for no operation, and {key} was booked")
+        };
+        hold!(asked == key, R6, "receipt {no} asks for {asked}, and {key} was booked");
         Ok(())
     }
 
@@ -66,7 +65,7 @@ impl Receiving {
         }
         let first = operation.booked;
         let promise = if forgotten { Promise::R16 } else { Promise::R7 };
-        Err(breach(promise, format_args!("{key:?} has two effects, by {first:?} and by {by:?}")))
+        Err(breach(promise, format_args!("{key} has two effects, by {first} and by {by}")))
     }
 
     /// Takes in `ExternalCall`.
@@ -77,30 +76,29 @@ impl Receiving {
         did: bool,
         danger: &mut Danger,
     ) -> Result<(), Breach> {
-        let shared =
-            |other: &&super::rows::OperationRow| other.outside == Some(shown) && other.key != key;
+        let shared = |other: &&super::rows::OperationRow| {
+            shown != NO_KEY && other.outside == Some(shown) && other.key != key
+        };
         let other = self.rows.operations.iter().find(shared).map(|other| other.key);
         let operation = self.rows.operation_mut(key);
         match operation.outside {
             None => {
-                hold!(
-                    other.is_none(),
-                    R14,
-                    "{key:?} and {other:?} were sent outside under one key"
-                );
+                if let Some(other) = other {
+                    breaks!(R14, "{key} and {other} were sent outside under one key");
+                }
                 operation.outside = Some(shown);
             }
             Some(first) => {
                 danger.count(Promise::R14);
-                hold!(first == shown, R14, "{key:?} was sent outside under two keys");
+                hold!(first == shown, R14, "{key} was sent outside under two keys");
             }
         }
         hold!(
             !(did && operation.booked == Booked::ByHand),
             R7,
-            "{key:?} was booked by hand, and happened outside as well"
+            "{key} was booked by hand, and happened outside as well"
         );
-        hold!(!(did && operation.did), R14, "{key:?} happened outside twice");
+        hold!(!(did && operation.did), R14, "{key} happened outside twice");
         operation.did |= did;
         Ok(())
     }

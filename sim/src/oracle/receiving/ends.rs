@@ -37,7 +37,7 @@ impl Receiving {
             (Promise::R13, "and so it does not stand")
         };
         let was = receipt.stand;
-        Err(breach(promise, format_args!("receipt {no} should be {was:?}, {why}: {stand:?}")))
+        Err(breach(promise, format_args!("receipt {no} should be {was:?}, {why}: {stand}")))
     }
 
     /// Takes in `EntityStands`.
@@ -178,7 +178,7 @@ impl Receiving {
             hold!(
                 !(outside && matches!(booked.booked, Booked::By(_)) && !booked.did),
                 R14,
-                "{:?} was booked, and never happened outside",
+                "{} was booked, and never happened outside",
                 booked.key
             );
         }

@@ -20,7 +20,7 @@ impl Receiving {
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         danger.count(Promise::R11);
-        hold!(reason != Reason::None, R11, "the dead letter of {about:?} has no reason");
+        hold!(reason != Reason::None, R11, "the dead letter of {about} has no reason");
         if let (Node::EffectRelay(_), About::Delivery(_)) = (now.by, about) {
             self.outside_failed = true;
         }

@@ -70,6 +70,16 @@ pub(super) enum Booked {
     ByHand,
 }
 
+impl core::fmt::Display for Booked {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::No => f.write_str("nobody"),
+            Self::By(receipt) => write!(f, "receipt {}", receipt.0),
+            Self::ByHand => f.write_str("hand"),
+        }
+    }
+}
+
 impl Default for EntityRow {
     fn default() -> Self {
         Self {

@@ -260,12 +260,12 @@ impl Scene<'_> {
 
     fn already_booked(&self) -> Result<(), Breach> {
         let no = self.no;
-        hold!(
-            self.booked != Booked::No,
-            R13,
-            "receipt {no} was marked already booked, and its operation ({:?}) was not",
-            self.operation
-        );
+        if self.booked == Booked::No {
+            let Some(operation) = self.operation else {
+                breaks!(R13, "receipt {no} was marked already booked, and asks for no operation")
+            };
+            breaks!(R13, "receipt {no} was marked already booked, and {operation} was not");
+        }
         hold!(
             self.standing != Standing::Early || self.is_contained(),
             R8,
