@@ -25,9 +25,9 @@ use std::{
 
 use clap::Parser;
 
-/// Check that webhook effects happen at most once, and that every event is accounted for.
+/// Show that webhook effects happen at most once, and look into single requests: sign, verify, explain.
 #[derive(Parser)]
-#[command(name = "hookproof", version, about, arg_required_else_help = true)]
+#[command(name = "hookproof", version, arg_required_else_help = true)]
 enum Verb {
     /// Run the core through hostile histories, promise by promise, and the rogues past the checks.
     Prove(prove::Options),

@@ -1,6 +1,6 @@
 //! Numbers, lengths of time and colours, as people read them.
 
-use std::time::Duration;
+use std::{iter, time::Duration};
 
 use anstyle::{AnsiColor, Style};
 
@@ -63,6 +63,35 @@ pub(crate) fn per_second(count: u64, time: Duration) -> u64 {
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
+/// A text that begins in this column, wrapped between words; what is wrapped begins there as well.
+pub(crate) fn hanging(text: &str, column: usize) -> String {
+    wrapped(text, column, column)
+}
+
+/// A text that begins in one column, wrapped between words; what is wrapped begins in another.
+pub(crate) fn wrapped(text: &str, first: usize, others: usize) -> String {
+    let mut said = String::new();
+    let mut column = first;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if said.is_empty() {
+            column += width;
+        } else if column + 1 + width > WIDTH {
+            said.push('\n');
+            said.extend(iter::repeat_n(' ', others));
+            column = others + width;
+        } else {
+            said.push(' ');
+            column += 1 + width;
+        }
+        said.push_str(word);
+    }
+    said
+}
+
+/// The columns that a sentence has.
+const WIDTH: usize = 100;
+
 /// A text cut at the end of a word to at most this many characters.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -94,6 +123,13 @@ mod tests {
     fn nothing_in_no_time_is_no_speed() {
         assert_eq!(per_second(5, Duration::ZERO), 0);
         assert_eq!(per_second(5, Duration::from_millis(2_500)), 2);
+    }
+
+    #[test]
+    fn what_is_wrapped_stands_under_its_beginning() {
+        assert_eq!(hanging("as it is", 90), "as it is");
+        assert_eq!(hanging("to the end, and on", 89), format!("to the end,\n{:89}and on", ""));
+        assert_eq!(wrapped("to the end, and on", 89, 2), "to the end,\n  and on");
     }
 
     #[test]

@@ -18,7 +18,13 @@ fn stderr(output: &Output) -> String {
 /// numbers of promises stay. Lines about what is rare in so few histories are left out.
 fn masked(text: &str) -> String {
     let about_rare = |line: &&str| line.starts_with("faults") || line.starts_with("not shown");
-    text.lines().filter(|line| !about_rare(line)).map(|line| masked_line(line) + "\n").collect()
+    let mut left_out = false;
+    let kept = |line: &&str| {
+        // What is wrapped goes with its head.
+        left_out = about_rare(line) || left_out && line.starts_with(' ');
+        !left_out
+    };
+    text.lines().filter(kept).map(|line| masked_line(line) + "\n").collect()
 }
 
 fn masked_line(line: &str) -> String {
@@ -131,6 +137,7 @@ fn the_command_that_a_hunt_prints_shows_its_rogue_caught() {
 fn a_rogue_that_one_history_does_not_catch_is_said_to_escape_it() {
     let output = hookproof(&["prove", "--seed", "0", "--rogue", "unguarded-event"]);
     assert!(stdout(&output).contains("unguarded-event is not caught by this history"));
+    assert!(stdout(&output).contains("hookproof prove --rogue unguarded-event\n"));
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -161,6 +168,20 @@ fn promises_and_rogues_are_listed_by_name() {
     assert!(promises.contains("R7   no operation has two effects"), "{promises}");
     let rogues = stdout(&hookproof(&["rogues"]));
     assert!(rogues.contains("operation-by-delivery"), "{rogues}");
+    assert!(rogues.contains("    Keys operations by delivery id.\n"), "{rogues}");
+}
+
+#[test]
+fn the_command_that_a_sabotaged_run_prints_shows_the_same_breach() {
+    let args = ["prove", "--level", "sim", "--rogue", "none", "--sabotage", "no-wake"];
+    let text = stdout(&hookproof(&args));
+    let breach = text.lines().find_map(|line| line.strip_prefix("R9: ")).expect("a breach");
+    let command = text.lines().find_map(|line| line.strip_prefix("all of it  hookproof "));
+    let command = command.expect("a command");
+    assert!(command.ends_with("--sabotage no-wake"), "{command}");
+    let output = hookproof(&command.split(' ').collect::<Vec<_>>());
+    assert!(stdout(&output).contains(breach), "{}", stdout(&output));
+    assert_eq!(output.status.code(), Some(1));
 }
 
 /// A guard, a seal, a fence and a wake that is taken out of the code is noticed, each of them.

@@ -87,8 +87,8 @@ fn report(outcome: &Outcome, options: &Options) -> Report {
         violations: outcome.violations(options).len(),
         seed_range: seeds.map(|seeds| [seeds.start, seeds.end - 1]),
         repeat: options.repeat(seeds),
-        promises: options
-            .promises()
+        promises: outcome
+            .asked(options)
             .into_iter()
             .map(|promise| row(promise, outcome, options))
             .collect(),

@@ -9,7 +9,7 @@ use super::{
     outcome::{Outcome, Verdict},
 };
 use crate::{
-    say::{BAD, DIM, GOOD, OPEN, number, short},
+    say::{BAD, DIM, GOOD, OPEN, hanging, number, short},
     table::{Cell, Side, Table},
 };
 
@@ -47,7 +47,12 @@ pub(crate) fn promises(
             },
         ]);
     }
-    table.write(out)
+    table.write(out)?;
+    legend(PROMISES, out)
+}
+
+fn legend(words: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{DIM}{}{DIM:#}", hanging(words, 0))
 }
 
 /// A number, or nothing where there is none.
@@ -85,8 +90,16 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         };
         table.row(cells);
     }
-    table.write(out)
+    table.write(out)?;
+    legend(ROGUES, out)
 }
 
+/// What the columns of the promises mean.
+const PROMISES: &str = "explored: states of small worlds in which the promise was checked; walked: \
+    seeded histories; in danger: how often a fault could have broken it; rogues: how many wrong lines \
+    that break it were caught";
+/// What the columns of the rogues mean.
+const ROGUES: &str = "tries: histories (sim) or states (explore) until it was caught; steps: lines of \
+    the shortest history found";
 /// How much of a promise's sentence the matrix shows.
 const SENTENCE: usize = 48;

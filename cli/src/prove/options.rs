@@ -86,7 +86,7 @@ pub(crate) struct Options {
 
     /// Put this rogue's wrong line into the code that is checked, to see that a run notices: it must
     /// exit 1.
-    #[arg(long, value_name = "NAME", value_parser = rogue, conflicts_with = "seed")]
+    #[arg(long, value_name = "NAME", value_parser = rogue)]
     pub(crate) sabotage: Option<Rogue>,
 }
 
@@ -199,9 +199,25 @@ impl Options {
     /// The command that prints the whole history of a seed that this run walked.
     pub(crate) fn trace(&self, seed: u64) -> String {
         let favour = self.favour.map(|rogue| format!(" --favour {}", rogue.name()));
-        let sabotage = self.sabotage.map(|rogue| format!(" --rogue {}", rogue.name()));
-        let (favour, sabotage) = (favour.unwrap_or_default(), sabotage.unwrap_or_default());
-        format!("hookproof prove --seed {seed}{favour}{sabotage}")
+        let favour = favour.unwrap_or_default();
+        format!("hookproof prove --seed {seed}{favour}{}", self.sabotaged())
+    }
+
+    /// The command that explores the small worlds again in which this run found something.
+    pub(crate) fn explored_again(&self) -> String {
+        let deep = if self.deep { " --deep" } else { "" };
+        format!("hookproof prove --level explore --rogue none{deep}{}", self.sabotaged())
+    }
+
+    /// The command that hunts a rogue again as this run did, if it escaped.
+    pub(crate) fn hunted_again(&self, rogue: Rogue) -> String {
+        let level = self.level.map(|level| format!(" --level {}", level.name()));
+        let level = level.unwrap_or_default();
+        format!("hookproof prove --rogue {}{level} --seeds 1", rogue.name())
+    }
+
+    fn sabotaged(&self) -> String {
+        self.sabotage.map_or_else(String::new, |rogue| format!(" --sabotage {}", rogue.name()))
     }
 
     /// What this run leaves out of a default one, a phrase each; empty for a default run.
@@ -339,6 +355,15 @@ mod tests {
             Options::parsed(&["--budget", "20s", "--rogue", "no-wake", "--promise", "r9"]);
         let repeat = "hookproof prove --seeds 640 --rogue no-wake --promise R9";
         assert_eq!(options.repeat(Some(&(0..640))), repeat);
+    }
+
+    #[test]
+    fn a_command_that_shows_a_failure_again_puts_the_same_wrong_line_in() {
+        let options = Options::parsed(&["--sabotage", "no-wake", "--favour", "no-alert", "--deep"]);
+        let trace = "hookproof prove --seed 7 --favour no-alert --sabotage no-wake";
+        assert_eq!(options.trace(7), trace);
+        let again = "hookproof prove --level explore --rogue none --deep --sabotage no-wake";
+        assert_eq!(options.explored_again(), again);
     }
 
     #[test]

@@ -177,8 +177,21 @@ impl Outcome {
         left_out
     }
 
+    /// Whether the correct code was run at all.
+    pub(crate) fn ran(&self) -> bool {
+        self.walked.is_some() || !self.worlds.is_empty()
+    }
+
+    /// The promises that the correct code was asked about: none where rogues alone were hunted.
+    pub(crate) fn asked(&self, options: &Options) -> Vec<Promise> {
+        if self.ran() { options.promises() } else { Vec::new() }
+    }
+
+    /// A run that was narrowed by its options may end well although it has not shown enough.
     pub(crate) fn verdict(&self, options: &Options) -> Verdict {
+        let is_open = |promise| self.verdict_of(promise, options) == Verdict::Open;
         match self.end(options) {
+            End::Kept if self.asked(options).into_iter().any(is_open) => Verdict::Open,
             End::Kept => Verdict::Checked,
             End::Broken => Verdict::Broken,
             End::Failed | End::Unexercised => Verdict::Open,
@@ -200,12 +213,11 @@ impl Outcome {
 }
 
 fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> {
-    let deep = if options.deep { " --deep" } else { "" };
     Violation {
         promise: breach.promise,
         what: &breach.what,
         lines: &breach.lines,
-        command: format!("hookproof prove --level explore --rogue none{deep}"),
+        command: options.explored_again(),
         traced: false,
     }
 }

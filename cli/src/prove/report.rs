@@ -1,6 +1,9 @@
 //! The report for people: what was checked, what the rogues came to, totals, failures, the verdict.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use hookproof_sim::{
     explore::Explored,
@@ -17,10 +20,12 @@ use super::{
     options::Options,
     outcome::{Outcome, Verdict, Violation, Walked, World},
 };
-use crate::say::{BAD, DIM, GOOD, HEAD, OPEN, count, number, per_second, seconds, simulated};
+use crate::say::{
+    BAD, DIM, GOOD, HEAD, OPEN, count, hanging, number, per_second, seconds, simulated, wrapped,
+};
 
 pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    if ran(outcome) {
+    if outcome.ran() {
         matrix::promises(outcome, options, out)?;
         writeln!(out)?;
     }
@@ -43,20 +48,15 @@ fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Resu
     }
     let seeds = outcome.walked.as_ref().map(|walked| &walked.walks.seeds);
     total("took", &seconds(outcome.took), out)?;
-    total("repeat", &options.repeat(seeds), out)?;
+    command("repeat", &options.repeat(seeds), out)?;
     for left_out in outcome.left_out(options) {
         total("left out", &left_out, out)?;
     }
-    let shown = if ran(outcome) { outcome.unexercised(options) } else { Vec::new() };
+    let shown = if outcome.ran() { outcome.unexercised(options) } else { Vec::new() };
     for idle in shown {
-        writeln!(out, "{OPEN}{:<10} {idle}{OPEN:#}", "not shown")?;
+        writeln!(out, "{OPEN}{:<10} {}{OPEN:#}", "not shown", hanging(&idle, HANG))?;
     }
     Ok(())
-}
-
-/// Whether the correct code was run at all.
-fn ran(outcome: &Outcome) -> bool {
-    outcome.walked.is_some() || !outcome.worlds.is_empty()
 }
 
 fn explored(world: &World, out: &mut dyn Write) -> io::Result<()> {
@@ -105,7 +105,12 @@ fn faults(walked: &Walked, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn total(head: &str, said: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{HEAD}{head:<10}{HEAD:#} {said}")
+    writeln!(out, "{HEAD}{head:<10}{HEAD:#} {}", hanging(said, HANG))
+}
+
+/// A command stays on one line, to be copied.
+fn command(head: &str, command: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{HEAD}{head:<10}{HEAD:#} {command}")
 }
 
 /// The shortest history of the one rogue that was asked for.
@@ -116,6 +121,7 @@ fn named_rogue(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io:
     };
     let name = hunt.rogue.name();
     writeln!(out, "\n{HEAD}the shortest history that catches {name}{HEAD:#}")?;
+    writeln!(out, "{}", hanging(hunt.rogue.sentence(), 0))?;
     let shown = match catch.origin {
         Origin::Seed(_) => SHOWN,
         Origin::World(_) => usize::MAX,
@@ -124,7 +130,7 @@ fn named_rogue(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io:
     history(*promise, what, &catch.lines, shown, out)?;
     match catch.origin {
         Origin::Seed(seed) => {
-            total("all of it", &format!("hookproof prove --seed {seed} --rogue {name}"), out)
+            command("all of it", &format!("hookproof prove --seed {seed} --rogue {name}"), out)
         }
         Origin::World(world) => total("in", world, out),
     }
@@ -135,16 +141,16 @@ fn failures(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Re
         broken(&violation, out)?;
     }
     for hunt in outcome.escaped(options) {
-        escaped(hunt, out)?;
+        escaped(hunt, options, out)?;
     }
     Ok(())
 }
 
 fn broken(violation: &Violation<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Violation { promise, what, lines, command, traced } = violation;
+    let Violation { promise, what, lines, command: again, traced } = violation;
     writeln!(out, "\n{BAD}{promise} is BROKEN{BAD:#}: {}", promise.sentence())?;
     history(*promise, what, lines, if *traced { SHOWN } else { usize::MAX }, out)?;
-    total(if *traced { "all of it" } else { "again" }, command, out)
+    command(if *traced { "all of it" } else { "again" }, again, out)
 }
 
 /// The last part of a history, and what its last line broke.
@@ -165,18 +171,19 @@ fn history(
     writeln!(out, "{BAD}{promise}{BAD:#}: {what}")
 }
 
-fn escaped(hunt: &Hunt, out: &mut dyn Write) -> io::Result<()> {
+fn escaped(hunt: &Hunt, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let name = hunt.rogue.name();
     if hunt.rogue == CANARY {
         writeln!(out, "\n{BAD}THE PROVER IS BLIND{BAD:#}: the canary, {name}, was not caught.")?;
         writeln!(out, "Nothing else in this report means anything until it is.")?;
     } else {
-        writeln!(out, "\n{BAD}{name} ESCAPED{BAD:#} in {} histories", number(hunt.tries))?;
+        writeln!(out, "\n{BAD}{name} ESCAPED{BAD:#} in {}", count(hunt.tries, "try", "tries"))?;
     }
+    writeln!(out, "{}", hanging(hunt.rogue.sentence(), 0))?;
     for promise in hunt.rogue.breaks() {
         writeln!(out, "expected a breach of {promise}: {}", promise.sentence())?;
     }
-    total("again", &format!("hookproof prove --rogue {name} --seeds 1"), out)
+    command("again", &options.hunted_again(hunt.rogue), out)
 }
 
 /// The verdict, in one sentence.
@@ -189,18 +196,20 @@ fn sentence(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Re
     let caught = outcome.hunts.iter().filter(|hunt| hunt.catch.is_some()).count() as u64;
     let all = count(outcome.rogues.len() as u64, "rogue", "rogues");
     let held = held(outcome, options);
-    writeln!(out, "{style}{word}{style:#}: {held}{} of {all} caught.", number(caught))
+    let said = format!("{held}{} of {all} caught.", number(caught));
+    writeln!(out, "{style}{word}{style:#}: {}", wrapped(&said, word.len() + 2, 2))
 }
 
 fn held(outcome: &Outcome, options: &Options) -> String {
-    if !ran(outcome) {
+    if !outcome.ran() {
         return String::new();
     }
     let bounds = bounds(outcome);
     let (promises, violations) = (options.promises(), outcome.violations(options));
     if !violations.is_empty() {
-        let ids = violations.iter().map(|violation| violation.promise.id());
-        return format!("{} did not hold in {bounds}; ", ids.collect::<Vec<_>>().join(" and "));
+        let broken: BTreeSet<Promise> = violations.iter().map(|broken| broken.promise).collect();
+        let ids: Vec<&str> = broken.into_iter().map(Promise::id).collect();
+        return format!("{} did not hold in {bounds}; ", ids.join(" and "));
     }
     let checked = |promise: &&Promise| outcome.verdict_of(**promise, options) == Verdict::Checked;
     let shown = promises.iter().filter(checked).count() as u64;
@@ -225,5 +234,7 @@ fn bounds(outcome: &Outcome) -> String {
     }
 }
 
+/// Where what is said of a total begins.
+const HANG: usize = 11;
 /// How many lines of a history are shown where it fails.
 const SHOWN: usize = 24;

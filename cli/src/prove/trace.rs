@@ -13,14 +13,15 @@ use hookproof_sim::{
 use super::Options;
 use crate::{
     End,
-    say::{BAD, DIM, GOOD, OPEN, count},
+    say::{BAD, DIM, GOOD, OPEN, count, hanging},
 };
 
 pub(crate) fn print(seed: u64, options: &Options, out: &mut dyn Write) -> io::Result<End> {
-    let rogue = options.one_rogue();
+    // Sabotaged code is looked at as the correct code is: in the same histories.
+    let rogue = options.one_rogue().filter(|_| options.sabotage.is_none());
     let favoured = rogue.map_or(options.favoured(), favours);
-    let (setup, lines, broken) = walk_one(seed, favoured, rogue);
-    head(&setup, rogue, out)?;
+    let (setup, lines, broken) = walk_one(seed, favoured, rogue.or(options.sabotage));
+    head(&setup, rogue.or(options.sabotage), out)?;
     for line in &lines {
         writeln!(out, "{line}")?;
     }
@@ -37,7 +38,9 @@ pub(crate) fn print(seed: u64, options: &Options, out: &mut dyn Write) -> io::Re
     };
     let caught = broken.iter().any(|breach| rogue.breaks().contains(&breach.promise));
     if !caught {
-        writeln!(out, "{OPEN}{} is not caught by this history{OPEN:#}", rogue.name())?;
+        let name = rogue.name();
+        writeln!(out, "{OPEN}{name} is not caught by this history{OPEN:#}")?;
+        writeln!(out, "a history that catches it: hookproof prove --rogue {name}")?;
     }
     Ok(if caught { End::Kept } else { End::Broken })
 }
@@ -69,9 +72,12 @@ fn head(setup: &Setup, rogue: Option<Rogue>, out: &mut dyn Write) -> io::Result<
         profile.name,
         of(u32::from(profile.ladder.attempts()), "attempt", "attempts")
     )?;
-    writeln!(out, "faults that may happen: {}{DIM:#}", on.join(", "))?;
+    writeln!(out, "{FAULTS}{}{DIM:#}", hanging(&on.join(", "), FAULTS.len()))?;
     if let Some(rogue) = rogue {
-        writeln!(out, "{OPEN}with the rogue {}{OPEN:#}", rogue.name())?;
+        let said = format!("with the rogue {}: {}", rogue.name(), rogue.sentence());
+        writeln!(out, "{OPEN}{}{OPEN:#}", hanging(&said, 0))?;
     }
     writeln!(out)
 }
+
+const FAULTS: &str = "faults that may happen: ";

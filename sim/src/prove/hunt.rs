@@ -32,7 +32,8 @@ pub struct Effort {
 pub struct Hunt {
     /// The rogue.
     pub rogue: Rogue,
-    /// Histories tried until the catch, or in all; where it took small worlds, states are added.
+    /// Histories tried until the catch, or states of small worlds looked at until one that is from
+    /// there; where nothing caught it, all of both.
     pub tries: u64,
     /// The shortest history that catches it.
     pub catch: Option<Catch>,
@@ -150,12 +151,10 @@ impl Hunt {
     /// Keeps the history of a small world if it is shorter than what seeds have shown.
     fn looks_at_worlds(&mut self, states: u64) {
         let limits = Limits { states, bytes: states * BYTES_A_STATE };
-        let escaped = self.catch.is_none();
+        let mut looked_at = 0;
         for small in default_worlds() {
             let explored = explore(&small, Some(self.rogue), limits, 1, &|_| {});
-            if escaped && self.catch.is_none() {
-                self.tries += explored.states;
-            }
+            looked_at += explored.states;
             let Some(Counterexample { promise, what, lines, .. }) = explored.breach else {
                 continue;
             };
@@ -165,9 +164,19 @@ impl Hunt {
             self.by.insert(promise);
             if self.catch.as_ref().is_none_or(|catch| lines.len() < catch.lines.len()) {
                 let breach = Breach { promise, what };
+                if !self.is_caught_in_a_world() {
+                    self.tries = looked_at;
+                }
                 self.catch = Some(Catch { origin: Origin::World(small.name), breach, lines });
             }
         }
+        if self.catch.is_none() {
+            self.tries += looked_at;
+        }
+    }
+
+    fn is_caught_in_a_world(&self) -> bool {
+        self.catch.as_ref().is_some_and(|catch| matches!(catch.origin, Origin::World(_)))
     }
 
     /// Whether these breaches show a promise that has not caught the rogue yet, or a shorter history.

@@ -3,11 +3,11 @@
 use crate::promise::Promise;
 
 macro_rules! rogues {
-    ($($(#[$doc:meta])* $name:ident: $slug:literal, [$($promise:ident),+];)+) => {
+    ($($(#[doc = $sentence:literal])+ $name:ident: $slug:literal, [$($promise:ident),+];)+) => {
         /// A wrong line.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rogue {
-            $($(#[$doc])* $name,)+
+            $($(#[doc = $sentence])+ $name,)+
         }
 
         impl Rogue {
@@ -18,6 +18,13 @@ macro_rules! rogues {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $slug,)+
+                }
+            }
+
+            /// What it does wrong, in a sentence.
+            pub fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($sentence),+).trim_ascii(),)+
                 }
             }
 

@@ -84,7 +84,8 @@ fn business(fact: &Fact, f: &mut Formatter<'_>) -> Result {
             event.0, delivery.0, endpoint.0, id.0
         ),
         Fact::FanOutDone { event, deliveries } => {
-            write!(f, "fan-out of event {} committed, with {deliveries} deliveries", event.0)
+            let noun = if deliveries == 1 { "delivery" } else { "deliveries" };
+            write!(f, "fan-out of event {} committed, with {deliveries} {noun}", event.0)
         }
         Fact::Swept { event } => write!(f, "event {} processed: all acknowledged", event.0),
         _ => unreachable!("{ELSEWHERE}"),
@@ -232,7 +233,7 @@ fn world(fact: &Fact, f: &mut Formatter<'_>) -> Result {
         Fact::Restored { side, taken } => {
             write!(f, "{side} restored from its backup of {}", Clock(taken))
         }
-        Fact::Conflicted => write!(f, "guard broken: the transaction changed nothing"),
+        Fact::Conflicted => write!(f, "lost a race: its rows had changed, nothing written"),
         Fact::RolledBackByDatabase => write!(f, "transaction rolled back by the database"),
         Fact::CommitUnknown => write!(f, "committed, but the answer of the commit was lost"),
         Fact::ClockJumped { by_ms } if by_ms < 0 => {
