@@ -317,7 +317,10 @@ impl Receiving {
             "a difference was recorded for receipt {} that is none",
             number.0
         );
-        if let Node::Ingress(ingress) = now.by {
+        // What hung may be of a request that is not at the door any more.
+        if let Node::Ingress(ingress) = now.by
+            && !self.weather.hung
+        {
             let mut copies = self.door.of(ingress).filter(|request| request.body == body);
             if let Some(other) = copies.next() {
                 let folded = other.id != receipt.id && copies.all(|copy| copy.id != receipt.id);

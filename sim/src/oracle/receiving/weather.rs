@@ -15,6 +15,7 @@ use crate::{
 
 /// What the receiver suffers from.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a trouble of its own")]
 pub(super) struct Weather {
     /// How far the clock of its database is ahead of true time.
     ahead_ms: i64,
@@ -23,6 +24,8 @@ pub(super) struct Weather {
     /// A database took no writes, or a pool had no room. No line says whose, or when that ended; so it
     /// has where the door stores a receipt.
     pub(super) troubled: bool,
+    /// A commit of an ingress hung, and may outlive its answer.
+    pub(super) hung: bool,
     /// A worker of it crashed or stalled. For dangers alone.
     workers_troubled: bool,
     /// Its workers that are known to be up, as a set, and those of them that stand still.
@@ -42,6 +45,7 @@ impl Default for Weather {
             ahead_ms: 0,
             down: false,
             troubled: false,
+            hung: false,
             workers_troubled: false,
             up: 0,
             stalled: 0,
@@ -172,6 +176,7 @@ impl Receiving {
                 self.excuse_all();
             }
             Node::Ingress(ingress) => {
+                self.weather.hung |= family == Family::Hang;
                 self.door.of(ingress).for_each(|request| request.sign(Sign::Excused));
             }
             Node::Worker(worker) => {

@@ -114,6 +114,15 @@ fn r5_an_answer_that_waits_is_caught_at_the_first_line_after() {
 }
 
 #[test]
+fn a_difference_of_a_commit_that_outlived_its_answer_folds_nothing() {
+    let hung = Fact::Fault { family: crate::history::Family::Hang };
+    let differed = Fact::Differed { receipt: ReceiptNo(CONFIRMED.no), body: Body(PAID.no) };
+    let late = story().delivered(CONFIRMED).arrives_as(DOOR, CONFIRMED, 2, PAID.no, Authentic::Yes);
+    let late = late.say(DOOR, hung).answers(CONFIRMED, 2, 503);
+    late.arrives(PAID, 1).say(DOOR, differed).holds();
+}
+
+#[test]
 fn r6_a_delivery_folded_into_a_receipt_of_its_resource_is_caught() {
     let second = || story().delivered(CONFIRMED).commits(PAID).arrives(PAID, 1);
     assert_eq!(second().receives(PAID).danger(Promise::R6), 1);
