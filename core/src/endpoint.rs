@@ -107,7 +107,7 @@ impl Endpoint {
     }
 
     fn next_rev(self) -> Self {
-        Self { rev: self.rev + 1, ..self }
+        Self { rev: self.rev.wrapping_add(1), ..self }
     }
 }
 

@@ -229,7 +229,7 @@ impl Receipt {
             return Err(NotReplayed::Waiting);
         }
         let cap = now + policy.defer_cap_ms;
-        let fence = self.fence + 1;
+        let fence = self.fence.wrapping_add(1);
         let row = Self { strikes: 0, fence, cap, ..self.next(Stand::Queued { wake: now }) };
         let audit = Write::Audit(Audit::Replayed { receipt: self.id, by: warrant.by });
         Ok(Plan::new(vec![self.put(row), audit], row))
@@ -243,7 +243,7 @@ impl Receipt {
     }
 
     pub(crate) fn next(&self, stand: Stand) -> Self {
-        Self { rev: self.rev + 1, stand, ..*self }
+        Self { rev: self.rev.wrapping_add(1), stand, ..*self }
     }
 
     pub(crate) fn put(&self, row: Self) -> Write {

@@ -273,11 +273,12 @@ impl Delivery {
 
     fn claimed(&self, now: Millis, roll: u64, profile: &Profile) -> Self {
         let lease = now + profile.lease_ms();
-        let rung = self.rung + 1;
+        let rung = self.rung.saturating_add(1);
         let wake = now + profile.ladder.wait(rung, roll).unwrap_or(0);
         let stand = Stand::Claimed { wake: wake.max(lease), lease, hurried: false };
         let row = self.next(stand);
-        Self { attempt: self.attempt + 1, rung, fence: self.fence + 1, ..row }
+        let attempt = self.attempt.saturating_add(1);
+        Self { attempt, rung, fence: self.fence.wrapping_add(1), ..row }
     }
 
     fn failed(&self, reason: Reason, endpoint: Option<Write>) -> Vec<Write> {
@@ -288,7 +289,7 @@ impl Delivery {
     }
 
     fn next(&self, stand: Stand) -> Self {
-        Self { rev: self.rev + 1, stand, ..*self }
+        Self { rev: self.rev.wrapping_add(1), stand, ..*self }
     }
 
     fn put(&self, row: Self) -> Write {

@@ -10,7 +10,8 @@ use crate::{
     outbox::{Delivery, Event},
 };
 
-/// A row to store, guarded by the revision that the decision was made on.
+/// A row to store, guarded by the revision that the decision was made on. Revisions are compared for
+/// equality alone, so they may wrap.
 ///
 /// `was: None` is an insert, and the row's unique constraint decides: absence is never guarded by
 /// reading.

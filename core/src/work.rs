@@ -98,9 +98,9 @@ impl Receipt {
         if self.strikes >= policy.ladder.attempts() {
             return Some(Plan::new(self.set_aside(Reason::WorkerLost), Claim::SetAside));
         }
-        let fence = self.fence + 1;
+        let fence = self.fence.wrapping_add(1);
         let cap = if self.fence == 0 { now + policy.defer_cap_ms } else { self.cap };
-        let row = Self { strikes: self.strikes + 1, fence, cap, ..self.next(stand) };
+        let row = Self { strikes: self.strikes.saturating_add(1), fence, cap, ..self.next(stand) };
         Some(Plan::new(vec![self.put(row)], Claim::Work(Job { receipt: self.id, fence })))
     }
 
@@ -228,7 +228,7 @@ impl Job {
             (Fault::Infrastructure, Stand::Queued { .. }) => Stand::Queued { wake },
             (Fault::Infrastructure | Fault::Event, _) => Stand::Retrying { wake },
         };
-        let row = Receipt { strikes, fence: receipt.fence + 1, ..receipt.next(stand) };
+        let row = Receipt { strikes, fence: receipt.fence.wrapping_add(1), ..receipt.next(stand) };
         Some(Plan::new(vec![receipt.put(row)], Failed::Retrying { wake }))
     }
 
@@ -302,7 +302,7 @@ fn defer(
         return set_aside(receipt, ground, proposal, Reason::DeferralCap);
     }
     let wake = receipt.cap.min(now + policy.defer_timer_ms);
-    let (strikes, fence) = (receipt.pardoned(), receipt.fence + 1);
+    let (strikes, fence) = (receipt.pardoned(), receipt.fence.wrapping_add(1));
     let row = Receipt { strikes, fence, ..receipt.next(Stand::Deferred { wake }) };
     let writes = vec![ground.project(proposal), receipt.put(row)];
     Plan::new(writes, Worked::Deferred { wake })

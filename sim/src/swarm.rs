@@ -202,6 +202,8 @@ impl Draw<'_> {
                 let most = match family {
                     Family::CrashSender | Family::CrashReceiver | Family::Stall => 1_200,
                     Family::OtherBytes | Family::ForeignAck | Family::EarlyAck => 2_500,
+                    // The API is asked rarely, so it fails often.
+                    Family::StaleApi | Family::FailingApi => 30_000,
                     _ => 6_000,
                 };
                 odds.set(family, 200 + self.below(most) as u32);

@@ -68,7 +68,7 @@ impl Event {
             .collect();
         let made = writes.len();
         let processed = (made == 0).then_some(now);
-        let row = Self { rev: self.rev + 1, wake: None, processed, ..*self };
+        let row = Self { rev: self.rev.wrapping_add(1), wake: None, processed, ..*self };
         writes.insert(0, Write::Event(Put { was: Some(self.rev), row }));
         Some(Plan::new(writes, made))
     }
@@ -79,7 +79,7 @@ impl Event {
         if self.wake.is_some() || self.processed.is_some() || deliveries.is_empty() || !told {
             return None;
         }
-        let row = Self { rev: self.rev + 1, processed: Some(now), ..*self };
+        let row = Self { rev: self.rev.wrapping_add(1), processed: Some(now), ..*self };
         Some(Plan::new(vec![Write::Event(Put { was: Some(self.rev), row })], ()))
     }
 }

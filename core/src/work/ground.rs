@@ -29,6 +29,10 @@ impl Ground<'_> {
 
     /// Whether what was fetched is as new as the event, so that the event is contained in it.
     pub(super) fn covers(&self, fetched: Fetched, proposal: &Proposal) -> bool {
+        // A state that the type does not have is no answer (R8).
+        if usize::from(fetched.state.0) >= self.model.states() {
+            return false;
+        }
         match self.model.order() {
             Order::Graph => {
                 let rule = self.model.rule(proposal.event);

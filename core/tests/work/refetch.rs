@@ -148,3 +148,17 @@ fn what_is_late_unknown_or_impossible_by_now_is_decided_by_the_entity() {
     let (_, plan) = learn(&queued(PAID, 0), &entity(SHIPPED), &chain, None);
     assert_eq!(committed(plan), Worked::SetAside(Reason::Impossible));
 }
+
+#[test]
+fn a_state_that_the_type_does_not_have_is_no_answer() {
+    let none = State(63);
+    let (_, plan) = learn(&queued(SHIPPED, 0), &entity(NEW), &graph(), says(none, 0));
+    assert!(matches!(committed(plan), Worked::Deferred { .. }), "of a graph");
+    let (_, plan) = learn(&queued(SHIPPED, 7), &entity(NEW), &sequence(), says(none, 9));
+    assert!(
+        !plan
+            .writes()
+            .iter()
+            .any(|write| matches!(write, Write::Entity(put) if put.row.state == none))
+    );
+}

@@ -48,8 +48,8 @@ pub fn walk_seeds(
 ) -> Walks {
     let count = seeds.end.saturating_sub(seeds.start);
     let chunk = |number: u64| {
-        let from = seeds.start + number * CHUNK;
-        from..(from + CHUNK).min(seeds.end)
+        let from = seeds.start.saturating_add(number.saturating_mul(CHUNK));
+        from..from.saturating_add(CHUNK).min(seeds.end)
     };
     let mut walks = Walks { seeds: seeds.start..seeds.start, tally: Tally::default(), found: None };
     let mut aside = None;

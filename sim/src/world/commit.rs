@@ -4,7 +4,7 @@ use hookproof_core::{
     endpoint::Life,
     model::Entity,
     outbox::{Delivery, Subject},
-    plan::{About as RowAbout, Outcome, Plan, Uncommitted, Write},
+    plan::{About as RowAbout, Audit, Outcome, Plan, Uncommitted, Write},
 };
 
 use super::{
@@ -14,8 +14,8 @@ use super::{
 use crate::{
     dice::Site,
     history::{
-        About, Cause, DeliveryId, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo, Fact,
-        Node, Reason, ReceiptNo, Side,
+        About, Body, Cause, DeliveryId, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo,
+        Fact, Node, Reason, ReceiptNo, Side,
     },
     rogue::Rogue,
 };
@@ -164,6 +164,10 @@ impl World {
                     if !ctx.is(Rogue::NoAlert) {
                         self.say(ctx, by, Fact::Alerted { about });
                     }
+                }
+                Write::Audit(Audit::OtherBytes { receipt, digest }) => {
+                    let (receipt, body) = (ReceiptNo(receipt.0 as u32), Body(digest.0 as u32));
+                    self.say(ctx, by, Fact::Differed { receipt, body });
                 }
                 Write::Handle { receipt, operation } => {
                     let by_receipt = Cause::Receipt(ReceiptNo(receipt.0 as u32));

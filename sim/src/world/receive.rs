@@ -231,8 +231,7 @@ impl World {
         self.say_what_is_odd(&parcel, form, found, ctx);
         let reply = self.commit(Side::Receiver, node, plan, twist, ctx, |reply, _| match reply {
             Reply::Accepted => [Some(received), None],
-            Reply::OtherBytes => [Some(Fact::Differed { receipt, body }), None],
-            Reply::Duplicate => [None, None],
+            Reply::OtherBytes | Reply::Duplicate => [None, None],
         });
         if hung {
             return;
