@@ -13,7 +13,7 @@ mod trace;
 
 use std::{
     io::{self, Write},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use hookproof_sim::{
@@ -45,7 +45,10 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
 
 fn prove(options: &Options) -> Outcome {
     let start = Instant::now();
-    let deadline = |share: u32| options.budget.map(|budget| start + budget * share / 100);
+    let deadline = |share: u32| {
+        let part = |budget: Duration| budget.saturating_mul(share) / 100;
+        options.budget.and_then(|budget| start.checked_add(part(budget)))
+    };
     let worlds = if options.has(Level::Explore) { worlds(options) } else { Vec::new() };
     let walked = options.has(Level::Sim).then(|| walks(options, deadline(BUDGET_WALKED)));
     let rogues = hunted(options);
@@ -61,7 +64,7 @@ fn worlds(options: &Options) -> Vec<World> {
 
 fn world(small: &Small, options: &Options) -> World {
     let states = match options.budget {
-        Some(budget) => budget.as_secs() * BUDGET_STATES,
+        Some(budget) => budget.as_secs().saturating_mul(BUDGET_STATES),
         None if options.deep => u64::MAX,
         None => STATES,
     };
