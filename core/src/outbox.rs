@@ -195,6 +195,11 @@ impl Delivery {
         }
     }
 
+    /// Whether its cycle has no attempt left. Such a row needs no open lane: its claim ends it.
+    pub fn is_used_up(&self, profile: &Profile) -> bool {
+        self.rung >= profile.ladder.attempts()
+    }
+
     /// Takes a due delivery, and schedules the retry in the same write: whoever dies with the claim
     /// leaves a row that is on the ladder already. `None`: not due, or its lane is shut.
     pub fn claim(
@@ -213,7 +218,7 @@ impl Delivery {
                 let row = self.next(Stand::Cancelled(Reason::EndpointGone));
                 Some(Plan::new(vec![lane.endpoint.hold(), self.put(row)], Claim::Cancelled))
             }
-            _ if self.rung >= profile.ladder.attempts() => {
+            _ if self.is_used_up(profile) => {
                 let lost = matches!(self.stand, Stand::Claimed { .. });
                 let reason = if lost { Reason::ClaimLost } else { Reason::Exhausted };
                 let endpoint = used_up(&lane.endpoint, profile).unwrap_or(lane.endpoint.hold());
@@ -243,7 +248,7 @@ impl Delivery {
         if endpoint.life != Life::Active {
             return Err(NotResent::EndpointShut);
         }
-        if self.wake().is_some() && self.rung >= profile.ladder.attempts() {
+        if self.wake().is_some() && self.is_used_up(profile) {
             return Err(NotResent::LastUnderWay);
         }
         let (row, resent) = match self.stand {

@@ -310,8 +310,7 @@ impl Walker {
         let unlimited = ctx.is(Rogue::NoLimitAfterOutage);
         let shut = if unlimited { 0 } else { shut_lanes(db, now, profile) };
         let open = |row: &&Delivery| {
-            let used_up = row.rung >= profile.ladder.attempts();
-            (used_up || shut & (1 << row.endpoint.0) == 0)
+            (row.is_used_up(profile) || shut & (1 << row.endpoint.0) == 0)
                 && !self.skips(row.id, ctx, |step| match step {
                     Step::Claim { row: held, .. } => held.endpoint == row.endpoint,
                     Step::SettleCommit { row: held, .. } => held.id == row.id,

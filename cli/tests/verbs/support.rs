@@ -1,7 +1,5 @@
 //! The binary, and files for it.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::{
     fs,
     io::Write,

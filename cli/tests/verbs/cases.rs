@@ -1,11 +1,9 @@
 //! `hookproof cases` and `hookproof schemes`: what they print, and how they end.
 
-mod support;
-
 use std::fs;
 
+use crate::support::{Folder, hookproof, json, stderr, stdout, vectors};
 use serde_json::{Value, json};
-use support::{Folder, hookproof, json, stderr, stdout, vectors};
 
 /// A case file without notice and flags, as others write them.
 fn file(cases: &[Value]) -> String {

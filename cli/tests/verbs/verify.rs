@@ -1,12 +1,10 @@
 //! `hookproof sign` and `hookproof verify`: what they print, and how they end.
 
-mod support;
-
+use crate::support::{Folder, hookproof, json, piped, stderr, stdout};
 use hookproof_core::{
     codec,
     scheme::{self, Algorithm, Construction, Part, Place, mac},
 };
-use support::{Folder, hookproof, json, piped, stderr, stdout};
 
 const BODY: &str = r#"{"type":"invoice.paid","id":"evt_1","amount":"10.50"}"#;
 const SECRET: &str = "whsec_c29tZSBzZWNyZXQgb2YgdGhpcnR5LXR3byBieXRlcy4=";

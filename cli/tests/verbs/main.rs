@@ -1,0 +1,5 @@
+//! The verbs that look at single requests and at cases, as people and scripts meet them.
+
+mod cases;
+mod support;
+mod verify;
