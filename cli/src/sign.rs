@@ -161,6 +161,7 @@ impl Options {
                     format!("add {}", missing.join(", "))
                 }
             }
+            SignError::Unreadable => "write them as the receiver will read them".into(),
         }
     }
 

@@ -17,7 +17,10 @@ use super::{
     sfv::{self, Bare, Component, InnerList},
     url_forms,
 };
-use crate::{codec, instant::Unit};
+use crate::{
+    codec,
+    instant::{Instant, Unit},
+};
 
 /// One message signature of a request: the text that it was made over, and the signature.
 pub struct HttpSignature {
@@ -159,7 +162,12 @@ fn base(list: &InnerList, request: &Request<'_>) -> Option<String> {
         }
         base.push_str(&component.text);
         base.push_str(": ");
-        base.push_str(&value(component, request)?);
+        let value = value(component, request)?;
+        // A line end within a value would be a component of its own (RFC 9421 section 2.5).
+        if value.contains('\n') {
+            return None;
+        }
+        base.push_str(&value);
         base.push('\n');
         if base.len() > 4 * LINE_BYTES_MAX {
             return None;
@@ -258,6 +266,7 @@ pub(crate) fn sign(
 ) -> Result<Vec<(String, String)>, SignError> {
     let digest = format!("sha-256=:{}:", codec::to_base64(&Sha256::digest(message.body)));
     let algorithm = name(verifier.scheme.algorithm).ok_or(SignError::VerifyOnly)?;
+    Instant::parse(message.timestamp.as_bytes(), Unit::Seconds).ok_or(SignError::Unreadable)?;
     let mut covered = String::new();
     if message.method.is_some() {
         covered.push_str("\"@method\" ");

@@ -1,7 +1,10 @@
 //! The part of structured fields (RFC 9651) that message signatures need: dictionaries of inner lists
 //! and byte sequences. Strict: what does not parse is refused as a whole.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use crate::codec;
 
@@ -29,8 +32,33 @@ pub(crate) enum Bare {
     Integer(i64),
     Text(String),
     Bytes(Vec<u8>),
-    /// A token or a boolean.
+    /// A token, a boolean, a decimal, a date or a display string: nothing that we act on.
     Word(String),
+}
+
+impl Bare {
+    /// Appends the canonical text (RFC 9651 section 4.1), which is what signers sign.
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Integer(number) => out.push_str(&number.to_string()),
+            Self::Text(text) => {
+                out.push('"');
+                for character in text.chars() {
+                    if matches!(character, '"' | '\\') {
+                        out.push('\\');
+                    }
+                    out.push(character);
+                }
+                out.push('"');
+            }
+            Self::Bytes(bytes) => {
+                out.push(':');
+                out.push_str(&codec::to_base64(bytes));
+                out.push(':');
+            }
+            Self::Word(word) => out.push_str(word),
+        }
+    }
 }
 
 /// `label=("a" "b";p);created=1, …`.
@@ -47,16 +75,18 @@ pub(crate) fn inner_lists(text: &[u8]) -> Option<Vec<InnerList>> {
     }
 }
 
-/// `label=:base64:, …`, parameters ignored.
+/// `label=:base64:, …`, parameters ignored, other items left out.
 pub(crate) fn byte_sequences(text: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
     let mut reader = Reader { text, at: 0 };
     let mut all = Vec::new();
     loop {
         let label = reader.key()?;
         reader.expect(b'=')?;
-        let Bare::Bytes(bytes) = reader.bare(&mut String::new())? else { return None };
+        let item = reader.bare()?;
         reader.parameters(&mut String::new())?;
-        all.push((label, bytes));
+        if let Bare::Bytes(bytes) = item {
+            all.push((label, bytes));
+        }
         if !reader.next_member()? {
             return Some(all);
         }
@@ -144,7 +174,10 @@ impl Reader<'_> {
 
     fn component(&mut self) -> Option<Component> {
         let mut text = String::new();
-        let Bare::Text(name) = self.bare(&mut text)? else { return None };
+        let name = self.bare()?;
+        name.write(&mut text);
+        // What is no string names no component: its own list is of no use, the others are.
+        let name = if let Bare::Text(name) = name { name } else { String::from("@") };
         let parameters = self.parameters(&mut text)?;
         Some(Component { name, parameters, text })
     }
@@ -156,12 +189,11 @@ impl Reader<'_> {
             let key = self.key()?;
             canonical.push(';');
             canonical.push_str(&key);
-            let value = if self.take(b'=') {
+            let value = if self.take(b'=') { self.bare()? } else { Bare::Word(String::from("?1")) };
+            if value != Bare::Word(String::from("?1")) {
                 canonical.push('=');
-                self.bare(canonical)?
-            } else {
-                Bare::Word(String::from("?1"))
-            };
+                value.write(canonical);
+            }
             if all.len() == ITEMS_MAX || all.iter().any(|(other, _)| *other == key) {
                 return None;
             }
@@ -170,28 +202,29 @@ impl Reader<'_> {
         Some(all)
     }
 
-    /// Reads a bare item and appends its text.
-    fn bare(&mut self, canonical: &mut String) -> Option<Bare> {
-        let start = self.at;
-        let item = match self.peek()? {
-            b'"' => self.string()?,
-            b':' => self.bytes()?,
-            b'-' | b'0'..=b'9' => self.integer()?,
+    fn bare(&mut self) -> Option<Bare> {
+        match self.peek()? {
+            b'"' => self.string(),
+            b':' => self.bytes(),
+            b'-' | b'0'..=b'9' => self.number(),
             b'?' => {
                 self.at += 1;
                 let word = self.run(|byte| matches!(byte, b'0' | b'1'));
-                (word.len() == 1).then_some(())?;
-                Bare::Word(alloc::format!("?{word}"))
+                (word.len() == 1).then(|| Bare::Word(alloc::format!("?{word}")))
             }
+            b'@' => {
+                self.at += 1;
+                let Bare::Integer(seconds) = self.number()? else { return None };
+                Some(Bare::Word(alloc::format!("@{seconds}")))
+            }
+            b'%' => self.display_string(),
             byte if byte.is_ascii_alphabetic() || byte == b'*' => {
-                Bare::Word(String::from(self.run(|byte| {
+                Some(Bare::Word(String::from(self.run(|byte| {
                     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte)
-                })))
+                }))))
             }
-            _ => return None,
-        };
-        canonical.push_str(core::str::from_utf8(&self.text[start..self.at]).ok()?);
-        Some(item)
+            _ => None,
+        }
     }
 
     fn string(&mut self) -> Option<Bare> {
@@ -215,20 +248,70 @@ impl Reader<'_> {
 
     fn bytes(&mut self) -> Option<Bare> {
         self.expect(b':')?;
-        let text = String::from(self.run(|byte| byte != b':'));
-        self.expect(b':')?;
-        codec::base64(text.as_bytes()).map(Bare::Bytes)
+        let start = self.at;
+        while self.peek()? != b':' {
+            self.at += 1;
+        }
+        let bytes = codec::base64(&self.text[start..self.at]);
+        self.at += 1;
+        bytes.map(Bare::Bytes)
     }
 
-    fn integer(&mut self) -> Option<Bare> {
-        let negative = self.take(b'-');
+    /// An integer of up to 15 digits, or a decimal of up to 12 and 3.
+    fn number(&mut self) -> Option<Bare> {
+        let sign = if self.take(b'-') { -1 } else { 1 };
         let digits = self.run(|byte| byte.is_ascii_digit());
-        if digits.is_empty() || digits.len() > 15 {
+        let length = digits.len();
+        let value: i64 = digits.parse().ok().filter(|_| length <= 15)?;
+        if !self.take(b'.') {
+            return Some(Bare::Integer(sign * value));
+        }
+        let digits = self.run(|byte| byte.is_ascii_digit());
+        if length > 12 || !(1..=3).contains(&digits.len()) {
             return None;
         }
-        let value: i64 = digits.parse().ok()?;
-        (self.peek() != Some(b'.')).then_some(())?;
-        Some(Bare::Integer(if negative { -value } else { value }))
+        let fraction = digits.trim_end_matches('0');
+        let zero = value == 0 && fraction.is_empty();
+        let sign = if sign < 0 && !zero { "-" } else { "" };
+        let fraction = if fraction.is_empty() { "0" } else { fraction };
+        Some(Bare::Word(alloc::format!("{sign}{value}.{fraction}")))
+    }
+
+    /// `%"f%c3%bc"`: what needs no escape is written without.
+    fn display_string(&mut self) -> Option<Bare> {
+        self.expect(b'%')?;
+        self.expect(b'"')?;
+        let mut decoded = Vec::new();
+        loop {
+            let byte = self.peek()?;
+            self.at += 1;
+            match byte {
+                b'"' => break,
+                b'%' => {
+                    let digits = self.text.get(self.at..self.at + 2)?;
+                    let mut escaped = [0];
+                    let lower = digits.iter().all(|digit| !digit.is_ascii_uppercase());
+                    (lower && codec::hex_into(digits, &mut escaped)).then_some(())?;
+                    decoded.push(escaped[0]);
+                    self.at += 2;
+                }
+                0x20..0x7f => decoded.push(byte),
+                _ => return None,
+            }
+        }
+        core::str::from_utf8(&decoded).ok()?;
+        let mut word = String::from("%\"");
+        for byte in decoded {
+            match byte {
+                b'%' | b'"' | 0..0x20 | 0x7f.. => {
+                    word.push('%');
+                    word.push_str(&codec::to_hex(&[byte]));
+                }
+                _ => word.push(char::from(byte)),
+            }
+        }
+        word.push('"');
+        Some(Bare::Word(word))
     }
 }
 
@@ -246,18 +329,38 @@ mod tests {
         let all = all.expect("two lists");
         assert_eq!(all[0].text, "(\"a\" \"b\";name=\"x\");created=1;alg=\"x\"");
         assert_eq!(all[1].text, "()");
+        let all = inner_lists(br#"a=();x=-01;y=?1;z=-0.500;d=@007;s=%"%61%c3%bc%25""#);
+        let all = all.expect("a list");
+        assert_eq!(all[0].text, r#"();x=-1;y;z=-0.5;d=@7;s=%"a%c3%bc%25""#);
     }
 
     #[test]
     fn junk_is_refused_as_a_whole() {
-        for bad in
-            ["", "a", "a=", "a=(", "a=(\"b\"\"c\")", "a=(b", "A=()", "a=();x=", "a=(),", "a=() b"]
-        {
+        for bad in [
+            "",
+            "a",
+            "a=",
+            "a=(",
+            "a=(\"b\"\"c\")",
+            "a=(b",
+            "A=()",
+            "a=();x=",
+            "a=(),",
+            "a=() b",
+            "a=();x=1.",
+            "a=();x=1.0000",
+            "a=();x=1234567890123.0",
+            "a=();x=@1.5",
+            "a=();x=%\"%FF\"",
+            "a=();x=%\"%ff\"",
+            "a=();x=1234567890123456",
+        ] {
             assert!(inner_lists(bad.as_bytes()).is_none(), "{bad}");
         }
-        for bad in ["a=:AA=:", "a=:AA==", "a=b", "a=:AA==:,", "a=:AB==:"] {
+        for bad in ["a=:AA=:", "a=:AA==", "a=:AA==:,", "a=:AB==:"] {
             assert!(byte_sequences(bad.as_bytes()).is_none(), "{bad}");
         }
+        assert!(byte_sequences(b"a=:\xff:").is_none(), "what is no text is not empty either");
     }
 
     #[test]

@@ -9,9 +9,17 @@ use core::fmt;
 
 use super::{
     Carrier, Construction, Encoding, Field, Grammar, Names, Part, Place, Refusal, Request, Secret,
-    Template, Time, Verifier, content::Content, key::Key, message,
+    Template, Time, Verifier,
+    content::{self, Content},
+    key::Key,
+    message, verify,
 };
-use crate::{Millis, codec, instant::Unit};
+use crate::{
+    Millis,
+    answer::trim,
+    codec,
+    instant::{Instant, Unit},
+};
 
 /// What is to be signed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +57,9 @@ pub enum SignError {
     VerifyOnly,
     /// The message lacks what the scheme signs.
     Incomplete,
+    /// The id, the time or the token could not be read back: blanks around it, a control character,
+    /// another unit, or an id that a time could be read out of.
+    Unreadable,
 }
 
 impl fmt::Display for SignError {
@@ -57,6 +68,10 @@ impl fmt::Display for SignError {
             Self::NoSecret => "no secret counts now",
             Self::VerifyOnly => "this scheme or key can only verify",
             Self::Incomplete => "the message lacks what the scheme signs",
+            Self::Unreadable => {
+                "the id, the time or the token could not be read back: blanks around it, a control \
+                 character, another unit, or an id that a time could be read out of"
+            }
         })
     }
 }
@@ -97,6 +112,7 @@ impl Verifier {
         live: &[&Secret],
     ) -> Result<Vec<(String, String)>, SignError> {
         let names = template.names.first().ok_or(SignError::Incomplete)?;
+        reads_back(template, message)?;
         let mut headers = Vec::new();
         let id = names.id.as_deref().filter(|_| !message.id.is_empty());
         if let Some(name) = id {
@@ -116,6 +132,29 @@ impl Verifier {
         headers.extend(carry(template, names, message, &tags));
         Ok(headers)
     }
+}
+
+/// A receiver would refuse what does not arrive as it was signed.
+fn reads_back(template: &Template, message: &Message<'_>) -> Result<(), SignError> {
+    let (id, timestamp) = (message.id.as_bytes(), message.timestamp.as_bytes());
+    let shifted = content::swallows_time(&template.signed, id);
+    let timed = template.signed.contains(&Part::Timestamp) && !timestamp.is_empty();
+    let is_time = match &template.clock {
+        Some((Place::Header | Place::Member, unit)) if timed => {
+            Instant::parse(timestamp, *unit).is_some()
+        }
+        _ => true,
+    };
+    if arrives(id) && arrives(timestamp) && !shifted && is_time {
+        Ok(())
+    } else {
+        Err(SignError::Unreadable)
+    }
+}
+
+/// Whether a header brings this text as it is.
+fn arrives(text: &[u8]) -> bool {
+    trim(text) == text && !text.iter().any(u8::is_ascii_control)
 }
 
 /// One written tag for each secret.
@@ -141,6 +180,7 @@ fn tags(
     if needed && message.timestamp.is_empty() {
         return Err(SignError::Incomplete);
     }
+    verify::body_digest(template, &request)?;
     let content = Content::new(template, names, &request, timestamp)?;
     let text = content.text(&template.signed, 0);
     live.iter().map(|secret| written_tag(template, &secret.key, &text)).collect()
@@ -153,7 +193,10 @@ fn written_tag(template: &Template, key: &Key, text: &[u8]) -> Result<String, Si
     Ok(match template.encoding {
         Encoding::Hex | Encoding::HexOrBase64 => codec::to_hex(&tag),
         Encoding::Base64 => codec::to_base64(&tag),
-        Encoding::Plain => String::from_utf8(tag).map_err(|_| SignError::VerifyOnly)?,
+        Encoding::Plain if arrives(&tag) => {
+            String::from_utf8(tag).map_err(|_| SignError::VerifyOnly)?
+        }
+        Encoding::Plain => return Err(SignError::Unreadable),
     })
 }
 

@@ -365,7 +365,7 @@ fn fixed_headers(template: &Template, request: &Request<'_>) -> Result<(), Refus
 }
 
 /// The digest of the body in the signed URL, where the scheme has one.
-fn body_digest(template: &Template, request: &Request<'_>) -> Result<(), Refusal> {
+pub(crate) fn body_digest(template: &Template, request: &Request<'_>) -> Result<(), Refusal> {
     let Some(name) = &template.body_sha256_query else { return Ok(()) };
     let url = request.url.ok_or(Refusal::Malformed)?;
     let claimed = url_forms::query(url, name).ok_or(Refusal::Malformed)?;
