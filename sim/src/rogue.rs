@@ -192,6 +192,7 @@ impl Rogue {
     pub fn answers(self, reply: Reply) -> u16 {
         match (self, reply) {
             (Self::DuplicateIs409, Reply::Duplicate | Reply::OtherBytes) => 409,
+            (Self::Answers202WhereOnly200Counts, _) => 202,
             _ => 200,
         }
     }

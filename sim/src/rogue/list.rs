@@ -130,12 +130,18 @@ rogues! {
     StoresThenVerifies: "stores-then-verifies", [R2];
     /// Its verifier throws, and it answers 500.
     VerifierThrows500: "verifier-throws-500", [R2];
+    /// Answers yes before it has read the request to its end.
+    AnswersBeforeBodyEnds: "answers-before-body-ends", [R2];
+    /// Stores what it has read of a request that was cut short.
+    StoresWhatWasCutShort: "stores-what-was-cut-short", [R2];
     /// Takes the delivery id from a header that nobody signed.
     IdFromUnsignedHeader: "id-from-unsigned-header", [R17];
     /// Accepts the secret of any account on any path.
     AnyAccountsSecretOnAnyPath: "any-accounts-secret-on-any-path", [R17];
     /// Answers 200 where the source wants a value back.
     OkWhereHandshakeIsWanted: "ok-where-handshake-is-wanted", [R18];
+    /// Answers 202 where the source counts only 200.
+    Answers202WhereOnly200Counts: "answers-202-where-only-200-counts", [R18];
     /// Takes 10 s for an answer that a source wants within 3 s.
     Keeps10sWhere3s: "keeps-10s-where-3s", [R18];
     /// Acknowledges, then stores.

@@ -50,7 +50,11 @@ impl World {
                 self.tasks.push(Task { at, owner: NOBODY, tries: 1, step: Step::Request(parcel) });
                 return;
             }
-            Some(Twist::Reset | Twist::Truncate) => return self.broken(&parcel, ctx),
+            Some(Twist::Reset) => return self.broken(&parcel, ctx),
+            Some(Twist::Truncate) => {
+                self.cut_short(&parcel, ctx);
+                return self.broken(&parcel, ctx);
+            }
             Some(Twist::Redirect) => return self.answer(&parcel, 307, None, ctx),
             Some(
                 twist @ (Twist::Forge
@@ -106,6 +110,23 @@ impl World {
                 unreachable!("the position is of a task that waits")
             };
             self.ended(parcel.from, request, Outcome::Unknown, ctx);
+        }
+    }
+
+    /// The connection broke within the body. An ingress that counts what it reads has no request, and
+    /// nobody to answer.
+    fn cut_short(&mut self, parcel: &Parcel, ctx: &Ctx<'_>) {
+        let down = self.is_down(parcel.ticket.endpoint.0 as u32);
+        let Some(ingress) = self.open_ingress(parcel, ctx).filter(|_| !down) else { return };
+        if Self::side_of(parcel, ctx) == Side::Receiver {
+            return;
+        }
+        let parcel = Parcel { from: NOBODY, ..*parcel };
+        if ctx.is(Rogue::AnswersBeforeBodyEnds) {
+            self.then(ingress, 0, Step::Reply { parcel, status: 200 }, ctx);
+        }
+        if ctx.is(Rogue::StoresWhatWasCutShort) {
+            self.then(ingress, 0, Step::Receive { parcel }, ctx);
         }
     }
 

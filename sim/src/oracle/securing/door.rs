@@ -156,17 +156,19 @@ impl Securing {
             .requests
             .iter()
             .filter(|of| of.ingress == ingress && of.delivery == delivery && of.body == body);
-        if let Some(first) = of_it.next() {
-            let covered = first.id == id || of_it.any(|of| of.id == id);
-            hold!(
-                covered,
-                R17,
-                "receipt {} is known by id {}, and what is signed says {}",
-                receipt.0,
-                id.0,
-                first.id.0
-            );
-        }
+        let Some(first) = of_it.next() else {
+            let what = format_args!("receipt {} was stored, and nothing whole arrived", receipt.0);
+            return Err(breach(Promise::R2, what));
+        };
+        let covered = first.id == id || of_it.any(|of| of.id == id);
+        hold!(
+            covered,
+            R17,
+            "receipt {} is known by id {}, and what is signed says {}",
+            receipt.0,
+            id.0,
+            first.id.0
+        );
         self.left_a_trace(line.by, |of| of.delivery == delivery && of.body == body);
         Ok(())
     }

@@ -297,11 +297,12 @@ fn a_forgery_is_the_peers_fault() {
 }
 
 #[test]
-fn what_was_cut_short_is_not_acknowledged() {
+fn what_was_cut_short_is_neither_receipt_nor_acknowledgement() {
     let cut = tale().fault(Node::Network, Family::Truncated);
     cut.endangers(Promise::R2);
     cut.clone().answers(400).passes();
-    cut.answers(200).breaks(Promise::R2);
+    cut.clone().answers(200).breaks(Promise::R2);
+    cut.receives(0, BODY).breaks(Promise::R2);
 }
 
 #[test]
