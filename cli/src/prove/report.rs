@@ -60,13 +60,12 @@ fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Resu
 }
 
 fn explored(world: &World, out: &mut dyn Write) -> io::Result<()> {
-    let Explored { states, transitions, depth, exhausted, .. } = world.explored;
+    let Explored { states, transitions, exhausted, .. } = world.explored;
     let bound = if exhausted { "all of" } else { "only a part of" };
     let said = format!(
-        "{bound} it: {}, {}, {} deep, in {} ({} transitions a second)",
+        "{bound} it: {}, {}, in {} ({} transitions a second)",
         count(states, "state", "states"),
         count(transitions, "transition", "transitions"),
-        number(u64::from(depth)),
         seconds(world.took),
         number(per_second(transitions, world.took)),
     );

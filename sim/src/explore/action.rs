@@ -12,7 +12,6 @@ use crate::{
     world::{
         NOBODY, ProcessNo, Step, Task, Twist, World,
         db::{Db, index},
-        pack::Packer,
     },
 };
 
@@ -43,11 +42,10 @@ pub enum Row {
 
 impl State<'_> {
     /// Everything that can happen, in an order that depends on the state's key alone.
-    pub(super) fn actions(&self, run: &Run<'_>, packer: &mut Packer, actions: &mut Vec<Action>) {
+    pub(super) fn actions(&self, run: &Run<'_>, actions: &mut Vec<Action>) {
         actions.clear();
-        packer.sort(&self.world, self.sight(run));
-        for at in packer.tasks() {
-            self.steps(at, run, actions);
+        for &at in &self.order {
+            self.steps(at as usize, run, actions);
         }
         self.crashes(run, actions);
         self.looks(run, actions);

@@ -1,10 +1,11 @@
-//! Breadth-first over every interleaving of a small world.
+//! Every interleaving of a small world, with a shortest counterexample.
 //!
 //! The explorer drives the very same [`crate::world::World`] as the random walks do, on the same core, and judges
 //! each transition with the same oracle. What differs is who chooses: here everything that can happen
 //! next is tried. Each state is a key ([`crate::world::pack`], with what the oracle remembers and
-//! what is left of the budgets), kept whole, so that no two states are ever taken for one. The first
-//! breach found is a shortest one, and comes with its history.
+//! what is left of the budgets), kept whole, so that no two states are ever taken for one. Once a
+//! breach was found, or where one is expected, the search is breadth-first, so that its breach is a
+//! shortest one; it comes with its history.
 //!
 //! # What can happen
 //!
@@ -49,13 +50,14 @@ use std::collections::BTreeSet;
 use hookproof_core::profile::{InboxPolicy, Profile};
 
 pub use action::{Action, Row};
+use search::Order;
 pub use worlds::{deep_worlds, default_worlds};
 
 use crate::{
     dice::Dice,
     handler::OneEffect,
     history::Line,
-    oracle::{Danger, Terms},
+    oracle::{Danger, Oracle, Terms},
     promise::Promise,
     rogue::Rogue,
     setup::{Deed, Setup},
@@ -122,8 +124,6 @@ pub struct Explored {
     pub transitions: u64,
     /// The states in which nothing more happens by itself, each judged as an end.
     pub ends: u64,
-    /// The length of the longest shortest path to a state.
-    pub depth: u32,
     /// How many bytes the keys of the states take.
     pub bytes: u64,
     /// Whether every reachable state was visited. If not, a limit was hit.
@@ -166,7 +166,12 @@ impl Dangers {
         self.0[promise as usize]
     }
 
-    fn count(&mut self, danger: &Danger) {
+    /// Takes in what an oracle has counted since it was last asked.
+    fn count(&mut self, oracle: &mut Oracle<'_>) {
+        let danger = oracle.take_danger();
+        if danger == Danger::default() {
+            return;
+        }
         for promise in Promise::CHECKED {
             self.0[promise as usize] += u64::from(danger.of(promise));
         }
@@ -191,12 +196,13 @@ pub fn explore(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Explored {
     let run = Run::new(small, rogue);
-    let explored = search::search(&run, limits, jobs, progress);
-    // Which of several shortest ways to a breach is found first is for the threads to decide.
-    if explored.breach.is_some() && jobs > 1 {
-        return search::search(&run, limits, 1, progress);
+    if rogue.is_none() {
+        let explored = search::search(&run, limits, Order::Depth, jobs, progress);
+        if explored.breach.is_none() {
+            return explored;
+        }
     }
-    explored
+    search::search(&run, limits, Order::Breadth, 1, progress)
 }
 
 /// An exploration's constants.

@@ -1,10 +1,14 @@
-//! The search: level by level, on several threads, with the way back to the beginning.
+//! The search: depth-first on several threads as long as nothing is broken, breadth-first on one for the
+//! shortest way to a breach.
+//!
+//! Which states there are and how many transitions lie between them is the same either way. Depth-first
+//! the states that wait stay few enough for the processor's caches, and every thread has its own.
 
 use std::{
     collections::{BTreeSet, VecDeque},
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -20,26 +24,50 @@ use crate::{
     world::pack::Packer,
 };
 
-/// A state of the level that is being left, with its number.
+/// A state that waits to be left, with its number.
 type Place<'t> = (Id, Box<State<'t>>);
 
-/// The states of a level, in portions that a thread takes at once.
-type Level<'t> = VecDeque<Vec<Place<'t>>>;
+/// Which of the states that wait is left next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The last: few wait at any time.
+    Depth,
+    /// The first, so that the first breach is a shortest one. On one thread.
+    Breadth,
+}
 
 /// What the threads share.
 struct Shared<'a, 't> {
     run: &'a Run<'t>,
     limits: Limits,
+    order: Order,
     table: Table,
+    pool: Pool<'t>,
     states: AtomicU64,
-    full: AtomicBool,
+    /// A breach was found, or a limit hit.
+    over: AtomicBool,
     progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// States that a thread has given to whoever has none.
+struct Pool<'t> {
+    given: Mutex<Given<'t>>,
+    changed: Condvar,
+    /// How many threads wait for some.
+    hungry: AtomicUsize,
+    threads: usize,
+}
+
+struct Given<'t> {
+    places: Vec<Place<'t>>,
+    /// All threads wait: there is nothing left.
+    done: bool,
 }
 
 /// What one thread has found, and the buffers that it keeps.
 struct Scout<'t> {
-    /// The states of the next level that it was the first to reach.
-    next: Level<'t>,
+    /// The states that wait.
+    waiting: VecDeque<Place<'t>>,
     /// Where states are taken from and given back to.
     #[expect(clippy::vec_box, reason = "boxes are handed on, and states are large")]
     spare: Vec<Box<State<'t>>>,
@@ -65,73 +93,42 @@ struct Found {
 pub(super) fn search(
     run: &Run<'_>,
     limits: Limits,
+    order: Order,
     jobs: usize,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Explored {
+    let threads = if order == Order::Depth { jobs.max(1) } else { 1 };
     let shared = Shared {
         run,
         limits,
+        order,
         table: Table::new(),
+        pool: Pool::new(threads),
         states: AtomicU64::new(0),
-        full: AtomicBool::new(false),
+        over: AtomicBool::new(false),
         progress,
     };
     let mut lines = Vec::new();
     let mut first = State::first(run, &mut lines);
     let begun = first.judge(&lines);
     assert!(begun.is_ok(), "nothing is broken before the first step: {begun:?}");
-    let mut scouts: Vec<Scout<'_>> = (0..jobs.max(1)).map(|_| Scout::new(&first)).collect();
+    let mut scouts: Vec<Scout<'_>> = (0..threads).map(|_| Scout::new(&first)).collect();
     scouts[0].reach(&shared, first, (Id::MAX, 0));
-    let mut depth = 0;
-    let exhausted = loop {
-        let mut level = Level::new();
-        for scout in &mut scouts {
-            level.append(&mut scout.next);
-        }
-        if level.is_empty() {
-            break true;
-        }
-        let width: usize = level.iter().map(Vec::len).sum();
-        if width as u64 * STATE_BYTES + shared.table.bytes() > limits.bytes {
-            break false;
-        }
-        leave(&shared, &mut scouts, level);
-        if scouts.iter().any(|scout| scout.breach.is_some()) || shared.full.load(Ordering::Relaxed)
-        {
-            break false;
-        }
-        depth += u32::from(scouts.iter().any(|scout| !scout.next.is_empty()));
-    };
-    conclude(&shared, scouts, depth, exhausted)
-}
-
-/// Does everything that can happen in the states of a level.
-fn leave<'t>(shared: &Shared<'_, 't>, scouts: &mut [Scout<'t>], level: Level<'t>) {
-    let alone = scouts.len() == 1 || level.len() < ALONE_MAX;
-    let level = Mutex::new(level);
-    if alone {
-        return scouts[0].work(shared, &level);
-    }
     thread::scope(|scope| {
-        for scout in scouts {
-            scope.spawn(|| scout.work(shared, &level));
+        for scout in &mut scouts {
+            scope.spawn(|| scout.work(&shared));
         }
     });
+    conclude(&shared, scouts)
 }
 
-fn conclude(
-    shared: &Shared<'_, '_>,
-    scouts: Vec<Scout<'_>>,
-    depth: u32,
-    exhausted: bool,
-) -> Explored {
+fn conclude(shared: &Shared<'_, '_>, scouts: Vec<Scout<'_>>) -> Explored {
     let mut explored = Explored {
         states: shared.states.load(Ordering::Relaxed),
         transitions: 0,
         ends: 0,
-        depth,
         bytes: shared.table.bytes(),
-        exhausted,
+        exhausted: !shared.over.load(Ordering::Relaxed),
         breach: None,
         danger: Dangers::default(),
         outcomes: BTreeSet::new(),
@@ -148,10 +145,58 @@ fn conclude(
     explored
 }
 
+impl<'t> Pool<'t> {
+    fn new(threads: usize) -> Self {
+        Self {
+            given: Mutex::new(Given { places: Vec::new(), done: false }),
+            changed: Condvar::new(),
+            hungry: AtomicUsize::new(0),
+            threads,
+        }
+    }
+
+    fn given(&self) -> MutexGuard<'_, Given<'t>> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for states. None: there are no more anywhere.
+    fn take(&self) -> Option<Vec<Place<'t>>> {
+        let mut given = self.given();
+        let hungry = self.hungry.fetch_add(1, Ordering::Relaxed) + 1;
+        if hungry == self.threads && given.places.is_empty() {
+            given.done = true;
+            self.changed.notify_all();
+        }
+        while given.places.is_empty() && !given.done {
+            given = self.changed.wait(given).unwrap_or_else(PoisonError::into_inner);
+        }
+        if given.done {
+            return None;
+        }
+        self.hungry.fetch_sub(1, Ordering::Relaxed);
+        Some(core::mem::take(&mut given.places))
+    }
+
+    /// Gives half of what waits, the oldest first: most lies behind those.
+    fn share(&self, waiting: &mut VecDeque<Place<'t>>) {
+        let mut given = self.given();
+        if given.places.is_empty() {
+            given.places.extend(waiting.drain(..waiting.len() / 2));
+            self.changed.notify_one();
+        }
+    }
+
+    /// Sends everybody home.
+    fn close(&self) {
+        self.given().done = true;
+        self.changed.notify_all();
+    }
+}
+
 impl<'t> Scout<'t> {
     fn new(first: &State<'t>) -> Self {
         Self {
-            next: Level::new(),
+            waiting: VecDeque::new(),
             spare: Vec::new(),
             scratch: Box::new(first.clone()),
             packer: Packer::default(),
@@ -166,25 +211,35 @@ impl<'t> Scout<'t> {
         }
     }
 
-    fn work(&mut self, shared: &Shared<'_, 't>, level: &Mutex<Level<'t>>) {
-        while self.breach.is_none() && !shared.full.load(Ordering::Relaxed) {
-            let portion = level.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some(portion) = portion else { return };
-            for (id, state) in portion {
+    fn work(&mut self, shared: &Shared<'_, 't>) {
+        while !shared.over.load(Ordering::Relaxed) {
+            let next = match shared.order {
+                Order::Depth => self.waiting.pop_back(),
+                Order::Breadth => self.waiting.pop_front(),
+            };
+            if let Some((id, state)) = next {
                 self.expand(shared, id, state);
+            } else if let Some(places) = shared.pool.take() {
+                self.waiting.extend(places);
+            } else {
+                return;
+            }
+            if self.waiting.len() > 1 && shared.pool.hungry.load(Ordering::Relaxed) > 0 {
+                shared.pool.share(&mut self.waiting);
             }
         }
+        shared.pool.close();
     }
 
     fn expand(&mut self, shared: &Shared<'_, 't>, id: Id, mut state: Box<State<'t>>) {
         let mut actions = core::mem::take(&mut self.actions);
-        state.actions(shared.run, &mut self.packer, &mut actions);
+        state.actions(shared.run, &mut actions);
         if actions.iter().all(|action| matches!(action, Action::Act { .. })) {
             self.end(shared, id, &state);
         }
         let last = actions.len().saturating_sub(1);
         for (code, &action) in actions.iter().enumerate() {
-            if self.breach.is_some() || shared.full.load(Ordering::Relaxed) {
+            if shared.over.load(Ordering::Relaxed) {
                 break;
             }
             if code == last {
@@ -202,12 +257,10 @@ impl<'t> Scout<'t> {
         self.transitions += 1;
         self.scratch.take(action, shared.run, &mut self.lines);
         let judged = self.scratch.judge(&self.lines);
-        self.danger.count(&self.scratch.oracle.take_danger());
+        self.danger.count(&mut self.scratch.oracle);
         match judged {
             Ok(()) => self.arrive(shared, way),
-            Err((_, breach)) => {
-                self.breach = Some(Found { from: way.0, action: Some(way.1), breach });
-            }
+            Err((_, breach)) => self.found(shared, way.0, Some(way.1), breach),
         }
     }
 
@@ -215,13 +268,11 @@ impl<'t> Scout<'t> {
     fn arrive(&mut self, shared: &Shared<'_, 't>, parent: Parent) {
         self.scratch.pack(shared.run, &mut self.packer, &mut self.key);
         let Some(id) = shared.table.insert(&self.key, parent) else { return };
+        self.scratch.keep_order(&self.packer);
         let spare = self.spare.pop().unwrap_or_else(|| self.scratch.clone());
         let place = (id, core::mem::replace(&mut self.scratch, spare));
-        match self.next.back_mut() {
-            Some(portion) if portion.len() < PORTION => portion.push(place),
-            _ => self.next.push_back(vec![place]),
-        }
-        shared.count(id);
+        self.waiting.push_back(place);
+        shared.count(id, self.waiting.len());
     }
 
     fn reach(&mut self, shared: &Shared<'_, 't>, state: State<'t>, parent: Parent) {
@@ -235,10 +286,9 @@ impl<'t> Scout<'t> {
         State::clone_from(&mut self.scratch, state);
         self.scratch.close(shared.run, &mut self.lines);
         let judged = self.scratch.judge(&self.lines);
-        self.danger.count(&self.scratch.oracle.take_danger());
+        self.danger.count(&mut self.scratch.oracle);
         if let Err((_, breach)) = judged {
-            self.breach = Some(Found { from: id, action: None, breach });
-            return;
+            return self.found(shared, id, None, breach);
         }
         self.key.clear();
         outcome(&self.lines, &mut self.key);
@@ -246,19 +296,25 @@ impl<'t> Scout<'t> {
             self.outcomes.insert(self.key.clone());
         }
     }
+
+    #[cold]
+    fn found(&mut self, shared: &Shared<'_, 't>, from: Id, action: Option<u16>, breach: Breach) {
+        self.breach = Some(Found { from, action, breach });
+        shared.over.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Shared<'_, '_> {
-    fn count(&self, id: Id) {
+    /// Counts a state. `waiting`: how many wait with it.
+    fn count(&self, id: Id, waiting: usize) {
         let states = self.states.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut over = states >= self.limits.states || id >= IDS_MAX;
         if states.is_multiple_of(PROGRESS) {
             (self.progress)(states);
-            if self.table.bytes() > self.limits.bytes {
-                self.full.store(true, Ordering::Relaxed);
-            }
+            over |= self.table.bytes() + waiting as u64 * STATE_BYTES > self.limits.bytes;
         }
-        if states >= self.limits.states || id >= IDS_MAX {
-            self.full.store(true, Ordering::Relaxed);
+        if over {
+            self.over.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -292,13 +348,16 @@ fn replay(shared: &Shared<'_, '_>, found: &Found) -> Counterexample {
         id = parent;
     }
     let run = shared.run;
-    let (mut packer, mut actions, mut lines) = (Packer::default(), Vec::new(), Vec::new());
+    let (mut packer, mut key) = (Packer::default(), Vec::new());
+    let (mut actions, mut lines) = (Vec::new(), Vec::new());
     let mut state = State::first(run, &mut lines);
     let mut history = lines.clone();
     let mut judged = state.judge(&lines);
     let mut taken = Vec::new();
     for code in codes.into_iter().rev() {
-        state.actions(run, &mut packer, &mut actions);
+        state.pack(run, &mut packer, &mut key);
+        state.keep_order(&packer);
+        state.actions(run, &mut actions);
         let action = actions[usize::from(code)];
         taken.push(action);
         state.take(action, run, &mut lines);
@@ -319,12 +378,8 @@ fn replay(shared: &Shared<'_, '_>, found: &Found) -> Counterexample {
     Counterexample { promise, what, lines: history, actions: taken }
 }
 
-/// About how much memory the states of a level take each, with those that they lead to.
+/// About how much memory a state takes that waits.
 const STATE_BYTES: u64 = 8 << 10;
-/// How many states a thread takes at once.
-const PORTION: usize = 64;
-/// A level of fewer portions is not worth a second thread.
-const ALONE_MAX: usize = 8;
 /// How often progress is told, in states.
 const PROGRESS: u64 = 1 << 16;
 /// Numbers of states stay below this.

@@ -18,9 +18,27 @@ pub(super) struct State<'t> {
     pub(super) world: World,
     pub(super) oracle: Oracle<'t>,
     pub(super) left: Left,
+    /// The tasks that differ, in the order of the key. Known once the state was packed.
+    pub(super) order: Vec<u32>,
 }
 
-clone_reusing!(State<'t> { world, oracle, left });
+/// The order is for whoever packs the copy.
+impl Clone for State<'_> {
+    fn clone(&self) -> Self {
+        Self {
+            world: self.world.clone(),
+            oracle: self.oracle.clone(),
+            left: self.left,
+            order: Vec::new(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.world.clone_from(&source.world);
+        self.oracle.clone_from(&source.oracle);
+        self.left = source.left;
+    }
+}
 
 /// What is left of what may go wrong and of what people may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +54,8 @@ impl<'t> State<'t> {
         lines.clear();
         let deeds = ((1_u16 << run.small.deeds.len()) - 1) as u8;
         let left = Left { budget: run.small.budget, deeds };
-        let mut state =
-            Self { world: World::new(run.setup()), oracle: Oracle::new(run.terms()), left };
+        let (world, oracle) = (World::new(run.setup()), Oracle::new(run.terms()));
+        let mut state = Self { world, oracle, left, order: Vec::new() };
         run.with(lines, |ctx| state.world.open(ctx));
         state.reduce(run, lines);
         state
@@ -139,6 +157,12 @@ impl<'t> State<'t> {
         let may_die = self.left.budget.crashes > 0;
         let nameless = !may_die && run.rogue.is_none() && !run.small.unreduced;
         Sight { setup: run.setup(), nameless }
+    }
+
+    /// Remembers the order of the tasks in the key that was packed last.
+    pub(super) fn keep_order(&mut self, packer: &Packer) {
+        self.order.clear();
+        self.order.extend(packer.tasks());
     }
 
     /// Writes the state as a key.

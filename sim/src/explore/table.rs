@@ -1,10 +1,10 @@
 //! The set of visited states: whole keys, so that two states are never taken for one.
 //!
-//! Keys lie one after the other in an arena; an open-addressing table holds their numbers with a part
-//! of their hash. Both are split into shards by the hash, each behind a lock of its own, so that
-//! threads seldom meet.
+//! Keys lie one after the other in an arena, each behind a head that says how long it is and how its
+//! state was first reached; an open-addressing table holds where they lie, with a part of their hash.
+//! Both are split into shards by the hash, each behind a lock of its own, so that threads seldom meet.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The set, with how each state was first reached.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Table {
     shards: Vec<Mutex<Shard>>,
 }
 
-/// A state's number.
+/// A state's number: where its key lies.
 pub(super) type Id = u32;
 
 /// How a state was first reached: from which, and by which of its actions.
@@ -20,12 +20,13 @@ pub(super) type Parent = (Id, u16);
 
 #[derive(Debug, Default)]
 struct Shard {
-    /// Each a part of a hash above the number of a key, counted from 1; 0: free.
+    /// Each a part of a hash above the place of a key, counted from 1; 0: free.
     slots: Vec<u64>,
-    /// Where each key ends in the arena.
-    ends: Vec<u64>,
-    parents: Vec<Parent>,
+    /// Heads and keys, each from a multiple of [`ALIGN`] on.
     arena: Vec<u8>,
+    keys: usize,
+    /// How many bytes the keys take.
+    bytes: u64,
 }
 
 impl Table {
@@ -38,29 +39,27 @@ impl Table {
     pub(super) fn insert(&self, key: &[u8], parent: Parent) -> Option<Id> {
         let hash = hash(key);
         let place = hash as usize % SHARDS;
-        let mut shard = self.shards[place].lock().unwrap_or_else(PoisonError::into_inner);
-        let at = shard.insert(key, hash, parent)?;
+        let at = self.shard(place).insert(key, hash, parent)?;
         Some(at * SHARDS as Id + place as Id)
     }
 
     /// How a state was first reached.
     pub(super) fn parent(&self, id: Id) -> Parent {
-        let place = id as usize % SHARDS;
-        let shard = self.shards[place].lock().unwrap_or_else(PoisonError::into_inner);
-        shard.parents[id as usize / SHARDS]
+        self.shard(id as usize % SHARDS).parent(id / SHARDS as Id)
     }
 
     /// How many bytes the keys take.
     pub(super) fn bytes(&self) -> u64 {
-        let bytes = |shard: &Mutex<Shard>| {
-            shard.lock().unwrap_or_else(PoisonError::into_inner).arena.len() as u64
-        };
-        self.shards.iter().map(bytes).sum()
+        (0..SHARDS).map(|place| self.shard(place).bytes).sum()
+    }
+
+    fn shard(&self, place: usize) -> MutexGuard<'_, Shard> {
+        self.shards[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Shard {
-    fn insert(&mut self, key: &[u8], hash: u64, parent: Parent) -> Option<Id> {
+    fn insert(&mut self, key: &[u8], hash: u64, parent: Parent) -> Option<u32> {
         let mut at = self.start(hash);
         while self.slots[at] != 0 {
             let slot = self.slots[at];
@@ -69,15 +68,23 @@ impl Shard {
             }
             at = (at + 1) % self.slots.len();
         }
-        let number = self.ends.len() as u32;
-        self.slots[at] = hash >> 32 << 32 | u64::from(number + 1);
-        self.arena.extend_from_slice(key);
-        self.ends.push(self.arena.len() as u64);
-        self.parents.push(parent);
-        if self.ends.len() * 4 > self.slots.len() * 3 {
+        let place = (self.arena.len() / ALIGN) as u32;
+        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
+        self.append(key, parent);
+        if self.keys * 4 > self.slots.len() * 3 {
             self.grow();
         }
-        Some(number)
+        Some(place)
+    }
+
+    fn append(&mut self, key: &[u8], (from, action): Parent) {
+        let length = u16::try_from(key.len()).expect("the key of a small world is short");
+        let head = u64::from(from) << 32 | u64::from(action) << 16 | u64::from(length);
+        self.arena.extend_from_slice(&head.to_le_bytes());
+        self.arena.extend_from_slice(key);
+        self.arena.resize(self.arena.len().next_multiple_of(ALIGN), 0);
+        self.keys += 1;
+        self.bytes += key.len() as u64;
     }
 
     /// The shard was chosen by the lowest bits, and the highest are kept in the slot.
@@ -85,21 +92,34 @@ impl Shard {
         (hash >> 8) as usize % self.slots.len()
     }
 
-    fn key(&self, number: u32) -> &[u8] {
-        let number = number as usize;
-        let from = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.arena[from as usize..self.ends[number] as usize]
+    fn parent(&self, place: u32) -> Parent {
+        let head = self.head(place);
+        ((head >> 32) as Id, (head >> 16) as u16)
+    }
+
+    fn key(&self, place: u32) -> &[u8] {
+        let from = (place as usize + 1) * ALIGN;
+        &self.arena[from..from + usize::from(self.head(place) as u16)]
+    }
+
+    fn head(&self, place: u32) -> u64 {
+        let (heads, _) = self.arena.as_chunks::<ALIGN>();
+        u64::from_le_bytes(heads[place as usize])
     }
 
     fn grow(&mut self) {
         self.slots = vec![0; self.slots.len() * 2];
-        for number in 0..self.ends.len() as u32 {
-            let hash = hash(self.key(number));
+        let mut place = 0;
+        for _ in 0..self.keys {
+            let key = self.key(place);
+            let hash = hash(key);
+            let next = place + 1 + key.len().div_ceil(ALIGN) as u32;
             let mut at = self.start(hash);
             while self.slots[at] != 0 {
                 at = (at + 1) % self.slots.len();
             }
-            self.slots[at] = hash >> 32 << 32 | u64::from(number + 1);
+            self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
+            place = next;
         }
     }
 }
@@ -124,6 +144,8 @@ const fn fold(word: u64) -> u64 {
 
 /// Into how many parts the set is split.
 const SHARDS: usize = 64;
+/// Where heads may lie: each is one word, with a key behind it.
+const ALIGN: usize = size_of::<u64>();
 /// How many slots each of them begins with.
 const SLOTS_MIN: usize = 1 << 8;
 

@@ -40,7 +40,7 @@ use weather::Weather;
 pub(super) struct Receiving {
     rows: Rows,
     /// What a restore goes back to.
-    backup: Rows,
+    backup: Option<Box<Rows>>,
     door: Door,
     /// Which entity the bytes are about, by their number.
     about: Vec<Option<EntityNo>>,
@@ -85,7 +85,7 @@ impl Receiving {
     /// Forgets the history and keeps the memory.
     pub(super) fn reset(&mut self) {
         self.rows.clear();
-        self.backup.clear();
+        self.backup = None;
         self.door.clear();
         self.about.clear();
         self.alerting.clear();
@@ -163,7 +163,9 @@ impl Receiving {
                 return self.replayed(now, receipt, answer, danger);
             }
             Fact::Purged { receipt } => return self.purged(now, receipt, danger),
-            Fact::BackedUp { side: Side::Receiver } => self.backup.clone_from(&self.rows),
+            Fact::BackedUp { side: Side::Receiver } => {
+                self.backup = Some(Box::new(self.rows.clone()));
+            }
             Fact::Restored { side, .. } => self.restored(now, side),
             Fact::Crashed => self.crashed(now, danger),
             Fact::PowerLost { side: Side::Receiver } => self.power_lost(now, danger),

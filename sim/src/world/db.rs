@@ -32,12 +32,11 @@ pub struct Db {
     pub tables: Tables,
     /// Alerts, and whether each was sent.
     pub alerts: Vec<(About, bool)>,
-    /// When each delivery, receipt and event wakes, [`NEVER`] where it does not.
-    wakes: [Vec<u64>; 3],
-    /// The earliest of each.
+    /// When each delivery, receipt and event wakes, [`NEVER`] where it does not; then until when a
+    /// request of each delivery may be under way, 0 where none is. [`Db::of`] says where each begins.
+    clocks: Vec<u64>,
+    /// The earliest wake of each kind.
     next: [u64; 3],
-    /// Until when a request of each delivery may be under way, 0 where none is.
-    leases: Vec<u64>,
     /// The first alert that was not sent.
     unsent: usize,
     /// How far its clock is ahead of true time.
@@ -57,9 +56,8 @@ clone_reusing!(Db {
     operations,
     tables,
     alerts,
-    wakes,
+    clocks,
     next,
-    leases,
     unsent,
     ahead_ms,
     up,
@@ -70,10 +68,17 @@ const NEVER: u64 = u64::MAX;
 const DELIVERY: usize = 0;
 const RECEIPT: usize = 1;
 const EVENT: usize = 2;
+const LEASE: usize = 3;
 
 impl Db {
     /// An empty database with room for this many of each.
-    pub fn new(events: usize, deliveries: usize, endpoints: usize, entities: usize) -> Self {
+    pub fn new(
+        events: usize,
+        deliveries: usize,
+        receipts: usize,
+        endpoints: usize,
+        entities: usize,
+    ) -> Self {
         let entity = |id: usize| Entity {
             id: Id(id as u128),
             rev: 0,
@@ -85,14 +90,13 @@ impl Db {
             events: vec![None; events],
             deliveries: vec![None; deliveries],
             endpoints: (0..endpoints).map(|id| Endpoint::registered(Id(id as u128))).collect(),
-            receipts: vec![None; deliveries],
+            receipts: vec![None; receipts],
             entities: (0..entities).map(entity).collect(),
             operations: Vec::new(),
             tables: Tables::default(),
             alerts: Vec::new(),
-            wakes: [vec![NEVER; deliveries], vec![NEVER; deliveries], vec![NEVER; events]],
+            clocks: [vec![NEVER; deliveries + receipts + events], vec![0; deliveries]].concat(),
             next: [NEVER; 3],
-            leases: vec![0; deliveries],
             unsent: 0,
             ahead_ms: 0,
             up: true,
@@ -139,28 +143,27 @@ impl Db {
 
     /// The events that are due.
     pub fn due_events(&self, now: Millis) -> impl Iterator<Item = &Event> {
-        due(&self.wakes[EVENT], now).filter_map(|id| self.events[id].as_ref())
+        due(self.clocks(EVENT), now).filter_map(|id| self.events[id].as_ref())
     }
 
     /// The first instant after `now` at which a look could find what one at `now` did not, though
     /// nothing commits: a row becomes due, a lease runs out, a rate opens.
     pub fn next_opening(&self, now: Millis, profile: &Profile) -> Option<Millis> {
-        let wakes = self.wakes.iter().flatten().copied();
-        let leases = self.leases.iter().copied();
+        let clocks = self.clocks.iter().copied();
         let ahead = profile.interval_ms * u64::from(profile.burst.saturating_sub(1));
         let rates = self.endpoints.iter().map(|endpoint| endpoint.next.0.saturating_sub(ahead));
-        let after = wakes.chain(leases).chain(rates).filter(|&at| at > now.0);
+        let after = clocks.chain(rates).filter(|&at| at > now.0);
         after.min().and_then(instant)
     }
 
     /// The deliveries that are due.
     pub fn due_deliveries(&self, now: Millis) -> impl Iterator<Item = &Delivery> {
-        due(&self.wakes[DELIVERY], now).filter_map(|id| self.deliveries[id].as_ref())
+        due(self.clocks(DELIVERY), now).filter_map(|id| self.deliveries[id].as_ref())
     }
 
     /// The receipts that are due.
     pub fn due_receipts(&self, now: Millis) -> impl Iterator<Item = &Receipt> {
-        due(&self.wakes[RECEIPT], now).filter_map(|id| self.receipts[id].as_ref())
+        due(self.clocks(RECEIPT), now).filter_map(|id| self.receipts[id].as_ref())
     }
 
     /// A delivery by its key.
@@ -175,7 +178,7 @@ impl Db {
 
     /// How many deliveries of an endpoint are in flight.
     pub fn in_flight(&self, endpoint: Id, now: Millis) -> u16 {
-        let flying = (0..).zip(&self.leases).filter(|&(_, &lease)| lease > now.0);
+        let flying = (0..).zip(self.clocks(LEASE)).filter(|&(_, &lease)| lease > now.0);
         let of = |id: usize| self.deliveries[id].is_some_and(|row| row.endpoint == endpoint);
         flying.filter(|&(id, _)| of(id)).count() as u16
     }
@@ -245,7 +248,7 @@ impl Db {
             Write::Receipt(put) => self.put_receipt(put),
             Write::Purge { id, .. } => {
                 self.receipts[index(*id)] = None;
-                self.wakes[RECEIPT][index(*id)] = NEVER;
+                self.set(RECEIPT, index(*id), NEVER);
             }
             Write::Event(put) => self.overwrite_event(put.row),
             Write::Delivery(put) => self.put_delivery(put),
@@ -261,23 +264,40 @@ impl Db {
     fn put_receipt(&mut self, put: &Put<Receipt>) {
         let at = index(put.row.id);
         self.receipts[at] = Some(put.row);
-        self.wakes[RECEIPT][at] = put.row.wake().map_or(NEVER, |wake| wake.0);
+        self.set(RECEIPT, at, put.row.wake().map_or(NEVER, |wake| wake.0));
     }
 
     fn put_delivery(&mut self, put: &Put<Delivery>) {
         let at = index(put.row.id);
         self.deliveries[at] = Some(put.row);
-        self.wakes[DELIVERY][at] = put.row.wake().map_or(NEVER, |wake| wake.0);
-        self.leases[at] = match put.row.stand {
+        self.set(DELIVERY, at, put.row.wake().map_or(NEVER, |wake| wake.0));
+        let lease = match put.row.stand {
             outbox::Stand::Claimed { lease, .. } => lease.0,
             _ => 0,
         };
+        self.set(LEASE, at, lease);
     }
 
     fn refresh(&mut self) {
-        for (next, wakes) in self.next.iter_mut().zip(&self.wakes) {
-            *next = wakes.iter().copied().min().unwrap_or(NEVER);
-        }
+        self.next = [DELIVERY, RECEIPT, EVENT]
+            .map(|kind| self.clocks(kind).iter().copied().min().unwrap_or(NEVER));
+    }
+
+    /// Where the clocks of a kind lie.
+    fn of(&self, kind: usize) -> core::ops::Range<usize> {
+        let (deliveries, receipts) = (self.deliveries.len(), self.receipts.len());
+        let sizes = [deliveries, receipts, self.events.len(), deliveries];
+        let from = sizes[..kind].iter().sum();
+        from..from + sizes[kind]
+    }
+
+    fn clocks(&self, kind: usize) -> &[u64] {
+        &self.clocks[self.of(kind)]
+    }
+
+    fn set(&mut self, kind: usize, at: usize, clock: u64) {
+        let from = self.of(kind).start;
+        self.clocks[from + at] = clock;
     }
 
     /// Returns to the rows of a backup. The machine stays as it is.
@@ -289,8 +309,8 @@ impl Db {
     /// Forgets a delivery: what a fan-out leaves undone that dies half-way.
     pub fn forget_delivery(&mut self, at: usize) {
         self.deliveries[at] = None;
-        self.wakes[DELIVERY][at] = NEVER;
-        self.leases[at] = 0;
+        self.set(DELIVERY, at, NEVER);
+        self.set(LEASE, at, 0);
         self.refresh();
     }
 
@@ -298,7 +318,7 @@ impl Db {
     pub fn overwrite_event(&mut self, event: Event) {
         let at = index(event.id);
         self.events[at] = Some(event);
-        self.wakes[EVENT][at] = event.wake.map_or(NEVER, |wake| wake.0);
+        self.set(EVENT, at, event.wake.map_or(NEVER, |wake| wake.0));
         self.refresh();
     }
 
@@ -315,7 +335,8 @@ impl Db {
     }
 
     fn wake(&mut self, entity: Id, now: Millis) {
-        for (receipt, cached) in self.receipts.iter_mut().zip(&mut self.wakes[RECEIPT]) {
+        let clocks = self.of(RECEIPT);
+        for (receipt, cached) in self.receipts.iter_mut().zip(&mut self.clocks[clocks]) {
             let Some(receipt) = receipt else { continue };
             if let Some(wake) = deferred_on(receipt, entity)
                 && *wake > now

@@ -156,8 +156,8 @@ impl World {
         let mut world = Self {
             now: Millis(0),
             dbs: [
-                Db::new(events, deliveries, setup.endpoints as usize, 0),
-                Db::new(0, deliveries, 1, entities),
+                Db::new(events, deliveries, 0, setup.endpoints as usize, 0),
+                Db::new(0, deliveries, deliveries, 1, entities),
             ],
             tasks: Vec::new(),
             processes: vec![process; usize::from(setup.processes())],

@@ -65,6 +65,8 @@ pub struct Packer {
 #[derive(Clone, Copy, Debug)]
 struct Item {
     block: u8,
+    /// How its text begins, as a number: most comparisons end here.
+    begins: u64,
     task: u32,
     from: u32,
     to: u32,
@@ -88,18 +90,18 @@ impl Packer {
         self.write_blocks(world, key);
     }
 
-    /// Puts the tasks in canonical order; [`Packer::pack`] does it too.
-    pub fn sort(&mut self, world: &World, sight: Sight<'_>) {
+    /// Puts the tasks in canonical order.
+    fn sort(&mut self, world: &World, sight: Sight<'_>) {
         self.name(world);
         self.encode(world, sight);
         self.order(world, sight);
     }
 
     /// The tasks that differ, in canonical order, by their numbers.
-    pub fn tasks(&self) -> impl Iterator<Item = usize> {
+    pub fn tasks(&self) -> impl Iterator<Item = u32> {
         self.items.iter().enumerate().filter_map(|(at, item)| {
             let again = at > 0 && self.is_alike(&self.items[at - 1], item);
-            (!again).then_some(item.task as usize)
+            (!again).then_some(item.task)
         })
     }
 
@@ -156,8 +158,10 @@ impl Packer {
     fn order(&mut self, world: &World, sight: Sight<'_>) {
         let bytes = &self.bytes;
         let text = |item: &Item| &bytes[item.from as usize..item.to as usize];
-        self.items
-            .sort_unstable_by(|a, b| (a.block, text(a), a.task).cmp(&(b.block, text(b), b.task)));
+        self.items.sort_unstable_by(|a, b| {
+            let of = |item: &Item| (item.block, item.begins);
+            of(a).cmp(&of(b)).then_with(|| (text(a), a.task).cmp(&(text(b), b.task)))
+        });
         let Setup { relays, ingresses, workers, .. } = *sight.setup;
         let first_worker = relays + ingresses;
         let effects = first_worker + workers;

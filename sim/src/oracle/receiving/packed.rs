@@ -37,7 +37,7 @@ impl Receiving {
                 | u8::from(self.outside_failed) << 2
                 | u8::from(self.stands) << 3
                 | u8::from(commit.is_some()) << 4
-                | u8::from(*backup != Rows::default()) << 5
+                | u8::from(backup.is_some()) << 5
                 | u8::from(weather.hung) << 6,
         );
         if let Some(patience_ms) = patience_ms {
@@ -58,7 +58,7 @@ impl Receiving {
             commit.write(now, key);
         }
         rows.write(with, key);
-        if *backup != Rows::default() {
+        if let Some(backup) = backup {
             backup.write(with, key);
         }
     }

@@ -1,5 +1,7 @@
 //! What excuses: faults, crashes, clocks; and who is late when nothing does.
 
+use core::iter;
+
 use hookproof_core::Millis;
 
 use super::{
@@ -7,6 +9,7 @@ use super::{
     Now, Receiving,
     door::Sign,
     receipt::{Mark, Receipt, Stand},
+    rows::Rows,
 };
 use crate::{
     history::{Fact, Family, Line, Node, ReceiptNo, Side},
@@ -153,7 +156,10 @@ impl Receiving {
             self.alerting.clear();
             return;
         }
-        self.rows.restore(&self.backup);
+        match &self.backup {
+            Some(backup) => self.rows.restore(backup),
+            None => self.rows.restore(&Rows::default()),
+        }
         self.commit = None;
         self.excuse_all();
         self.excuse_lateness(now);
@@ -222,7 +228,7 @@ impl Receiving {
         for request in &mut self.door.requests {
             request.keep = if request.keep <= now.db { Millis(0) } else { request.keep };
         }
-        for rows in [&mut self.rows, &mut self.backup] {
+        for rows in iter::once(&mut self.rows).chain(self.backup.as_deref_mut()) {
             rows.receipts.iter_mut().for_each(|receipt| pull_in(receipt, now, db));
         }
     }

@@ -32,7 +32,9 @@ impl Packer {
             let from = self.bytes.len() as u32;
             let block = block(task, sight);
             self.task(world, task, sight);
-            self.items.push(Item { block, task: no, from, to: self.bytes.len() as u32 });
+            let begins = beginning(&self.bytes[from as usize..]);
+            let to = self.bytes.len() as u32;
+            self.items.push(Item { block, begins, task: no, from, to });
         }
     }
 
@@ -284,6 +286,14 @@ impl Packer {
             number(&mut self.bytes, value);
         }
     }
+}
+
+/// The first bytes of a text as a number that sorts as they do.
+fn beginning(text: &[u8]) -> u64 {
+    let mut first = [0; size_of::<u64>()];
+    let length = text.len().min(first.len());
+    first[..length].copy_from_slice(&text[..length]);
+    u64::from_be_bytes(first)
 }
 
 /// The process that a task belongs to, or that waits for what becomes of it.
