@@ -23,7 +23,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 /// Show that webhook effects happen at most once, and look into single requests: sign, verify, explain.
 #[derive(Parser)]
@@ -64,6 +64,11 @@ enum End {
 
 fn main() -> ExitCode {
     let verb = Verb::parse();
+    if let Verb::Prove(options) = &verb
+        && let Some(said) = options.contradiction()
+    {
+        Verb::command().error(clap::error::ErrorKind::ArgumentConflict, said).exit();
+    }
     let mut out = anstream::stdout().lock();
     let end = match verb {
         Verb::Prove(options) => prove::run(&options, &mut out),

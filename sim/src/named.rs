@@ -1,5 +1,7 @@
 //! Histories with a name: the stories that people tell of webhooks, each with what must come of it.
 
+use core::fmt;
+
 use hookproof_core::{
     Millis,
     ladder::Ladder,
@@ -12,6 +14,7 @@ use crate::{
     history::{Fact, HandlerOutcome, Line, Reason, Verdict},
     models::{self, COMPLETED, ModelNo, PAID, PAY, RENEWED, SHIPPED},
     oracle::{Breach, Oracle, Scheme, Terms},
+    rogue::Rogue,
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
     swarm::operation,
     walk::walk,
@@ -57,15 +60,28 @@ pub struct Told {
 }
 
 impl Named {
-    /// Runs the story.
-    pub fn tell(&self) -> Told {
+    /// Runs the story, of the code with this wrong line or of the correct code.
+    pub fn tell(&self, rogue: Option<Rogue>) -> Told {
         let mut lines = Vec::new();
         let mut oracle = Oracle::new(&self.setup.terms);
-        let walked = walk(&self.setup, None, &mut oracle, &mut lines);
+        let walked = walk(&self.setup, rogue, &mut oracle, &mut lines);
         let count = |seen: Seen| lines.iter().filter(|line| seen.is(&line.fact)).count();
         let expected = self.expected.iter().map(|&(seen, times)| (seen, times, count(seen)));
         let surprises = expected.filter(|(_, times, count)| times != count).collect();
         Told { breach: walked.breach, surprises, lines }
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request => f.write_str("requests"),
+            Self::FailedDelivery => f.write_str("failed deliveries"),
+            Self::Effect => f.write_str("effects"),
+            Self::Worked(verdict) => write!(f, "receipts worked: {verdict}"),
+            Self::Deferral => f.write_str("deferrals"),
+            Self::HandlerFailure => f.write_str("failures of a handler"),
+        }
     }
 }
 
@@ -282,7 +298,7 @@ mod tests {
     #[test]
     fn every_story_ends_as_it_is_told() {
         let wrong = all().into_iter().filter_map(|story| {
-            let told = story.tell();
+            let told = story.tell(None);
             let holds = told.breach.is_none() && told.surprises.is_empty();
             (!holds).then_some((story.name, told.breach, told.surprises))
         });

@@ -26,6 +26,13 @@ struct Report {
     rogues: Vec<Rogue>,
     explore: Vec<World>,
     faults: Pairs,
+    stories: Vec<Story>,
+}
+
+#[derive(Serialize)]
+struct Story {
+    name: &'static str,
+    verdict: &'static str,
 }
 
 #[derive(Serialize)]
@@ -95,6 +102,7 @@ fn report(outcome: &Outcome, options: &Options) -> Report {
         rogues: outcome.hunts.iter().map(rogue).collect(),
         explore: outcome.worlds.iter().map(world).collect(),
         faults: Pairs(Family::ALL.map(|family| (family.name(), fired(family))).to_vec()),
+        stories: outcome.stories.iter().map(story).collect(),
     }
 }
 
@@ -142,6 +150,11 @@ fn world(world: &outcome::World) -> World {
         exhausted: explored.exhausted,
         seconds: world.took.as_secs_f64(),
     }
+}
+
+fn story(story: &outcome::Story) -> Story {
+    let verdict = if story.holds() { Verdict::Checked } else { Verdict::Broken };
+    Story { name: story.name, verdict: word(verdict) }
 }
 
 fn word(verdict: Verdict) -> &'static str {

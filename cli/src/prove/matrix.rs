@@ -40,7 +40,8 @@ pub(crate) fn promises(
             some(outcome.danger_walked(promise)),
             number(outcome.caught_by(promise)).into(),
             match outcome.verdict_of(promise, options) {
-                Verdict::Checked => Cell::new("checked", GOOD),
+                Verdict::Checked if outcome.hunted(promise) => Cell::new("checked", GOOD),
+                Verdict::Checked => Cell::new("held", GOOD),
                 Verdict::Broken => Cell::new("BROKEN", BAD),
                 Verdict::Open if outcome.danger(promise) == 0 => Cell::new("not in danger", OPEN),
                 Verdict::Open => Cell::new("no rogue caught", OPEN),
@@ -97,7 +98,7 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 /// What the columns of the promises mean.
 const PROMISES: &str = "explored: states of small worlds in which the promise was checked; walked: \
     seeded histories; in danger: how often a fault could have broken it; rogues: how many wrong lines \
-    that break it were caught";
+    that break it were caught; held: not all of those were hunted";
 /// What the columns of the rogues mean.
 const ROGUES: &str = "tries: histories (sim) or states (explore) until it was caught; steps: lines of \
     the shortest history found";

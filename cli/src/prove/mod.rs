@@ -18,6 +18,7 @@ use std::{
 
 use hookproof_sim::{
     explore::{Budget, Limits, Small, deep_worlds, default_worlds, explore},
+    named,
     prove::{Effort, Hunt, hunt_all, walk_seeds},
     rogue::{CANARY, Rogue},
     setup::Setup,
@@ -26,7 +27,7 @@ use hookproof_sim::{
 use crate::{End, say::count};
 use options::Level;
 pub(crate) use options::Options;
-use outcome::{Outcome, Walked, World};
+use outcome::{Outcome, Story, Walked, World};
 use pace::Pace;
 
 /// Proves what the options ask for, and reports it.
@@ -50,10 +51,11 @@ fn prove(options: &Options) -> Outcome {
         options.budget.and_then(|budget| start.checked_add(part(budget)))
     };
     let worlds = if options.has(Level::Explore) { worlds(options) } else { Vec::new() };
+    let stories = if options.has(Level::Sim) { stories(options) } else { Vec::new() };
     let walked = options.has(Level::Sim).then(|| walks(options, deadline(BUDGET_WALKED)));
     let rogues = hunted(options);
     let hunts = hunts(options, &rogues, deadline(100));
-    Outcome { worlds, walked, hunts, rogues, took: start.elapsed() }
+    Outcome { worlds, stories, walked, hunts, rogues, took: start.elapsed() }
 }
 
 fn worlds(options: &Options) -> Vec<World> {
@@ -104,6 +106,11 @@ fn bounds(small: &Small) -> String {
     let wrong: Vec<String> =
         wrong.map(|(most, one, many)| of(usize::from(most), one, many)).collect();
     format!("{}; at most {}", there.join(", "), wrong.join(", "))
+}
+
+fn stories(options: &Options) -> Vec<Story> {
+    let told = |named: named::Named| Story { name: named.name, told: named.tell(options.sabotage) };
+    named::all().into_iter().map(told).collect()
 }
 
 fn walks(options: &Options, deadline: Option<Instant>) -> Walked {

@@ -209,6 +209,24 @@ impl Options {
         format!("hookproof prove --level explore --rogue none{deep}{}", self.sabotaged())
     }
 
+    /// The command that tells the stories again.
+    pub(crate) fn told_again(&self) -> String {
+        format!("hookproof prove --level sim --seeds 1 --rogue none{}", self.sabotaged())
+    }
+
+    /// Two options of which one would do nothing, if there are such.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        match self.level {
+            Some(Level::Sim) if self.deep => Some(
+                "--deep explores larger worlds, which --level sim leaves out: drop one of them",
+            ),
+            Some(Level::Explore) if self.seeds.is_some() => {
+                Some("--seeds walks histories, which --level explore leaves out: drop one of them")
+            }
+            _ => None,
+        }
+    }
+
     /// The command that hunts a rogue again as this run did, if it escaped.
     pub(crate) fn hunted_again(&self, rogue: Rogue) -> String {
         let level = self.level.map(|level| format!(" --level {}", level.name()));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hookproof_sim::{
     explore::{Counterexample, Explored},
     history::{Family, Line},
+    named::Told,
     oracle::Breach,
     promise::Promise,
     prove::{Found, Hunt, Walks},
@@ -19,6 +20,8 @@ use crate::{End, say};
 pub(crate) struct Outcome {
     /// The small worlds, where they were asked for.
     pub(crate) worlds: Vec<World>,
+    /// The stories, where seeded histories were asked for.
+    pub(crate) stories: Vec<Story>,
     /// The seeded histories, where they were asked for.
     pub(crate) walked: Option<Walked>,
     /// The hunts that were begun, the canary's first.
@@ -27,6 +30,20 @@ pub(crate) struct Outcome {
     pub(crate) rogues: Vec<Rogue>,
     /// How long the whole run took.
     pub(crate) took: Duration,
+}
+
+/// A history with a name, and what came of it.
+#[derive(Debug)]
+pub(crate) struct Story {
+    pub(crate) name: &'static str,
+    pub(crate) told: Told,
+}
+
+impl Story {
+    /// Whether everything came as it is told.
+    pub(crate) fn holds(&self) -> bool {
+        self.told.breach.is_none() && self.told.surprises.is_empty()
+    }
 }
 
 /// A small world, and how long it took.
@@ -78,7 +95,8 @@ impl Outcome {
             let (found, rogue) = (hunt.honest.as_ref()?, hunt.rogue.name());
             Some(of_seed(found, format!("hookproof prove --seed {} --favour {rogue}", found.seed)))
         });
-        worlds.chain(walked).chain(hunts).collect()
+        let stories = self.stories.iter().filter_map(|story| of_story(story, options));
+        worlds.chain(walked).chain(hunts).chain(stories).collect()
     }
 
     /// The rogues that were hunted to the end and not caught.
@@ -120,13 +138,18 @@ impl Outcome {
         self.hunts.iter().filter(|hunt| hunt.by.contains(&promise)).count() as u64
     }
 
-    /// Whether every rogue was hunted, and this promise caught none: it may be kept because nothing
-    /// looks.
-    pub(crate) fn unguarded(&self, promise: Promise) -> bool {
+    /// Whether every rogue that breaks this promise was hunted.
+    pub(crate) fn hunted(&self, promise: Promise) -> bool {
         let hunted =
             |rogue: &Rogue| self.hunts.iter().any(|hunt| hunt.rogue == *rogue && !hunt.cut);
         let of_its_own = |rogue: &&Rogue| rogue.breaks().contains(&promise);
-        Rogue::ALL.iter().filter(of_its_own).all(hunted) && self.caught_by(promise) == 0
+        Rogue::ALL.iter().filter(of_its_own).all(hunted)
+    }
+
+    /// Whether every rogue was hunted, and this promise caught none: it may be kept because nothing
+    /// looks.
+    pub(crate) fn unguarded(&self, promise: Promise) -> bool {
+        self.hunted(promise) && self.caught_by(promise) == 0
     }
 
     pub(crate) fn verdict_of(&self, promise: Promise, options: &Options) -> Verdict {
@@ -202,7 +225,8 @@ impl Outcome {
         // A prover that did not get as far as the canary has shown nothing.
         let blind = self.hunts.first().is_none_or(|hunt| hunt.cut);
         let narrowed = !options.left_out().is_empty();
-        if !self.violations(options).is_empty() || !self.escaped(options).is_empty() {
+        let wrong = self.stories.iter().any(|story| !story.holds());
+        if wrong || !self.violations(options).is_empty() || !self.escaped(options).is_empty() {
             End::Broken
         } else if blind || (!narrowed && !self.unexercised(options).is_empty()) {
             End::Unexercised
@@ -220,6 +244,12 @@ fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> 
         command: options.explored_again(),
         traced: false,
     }
+}
+
+fn of_story<'a>(story: &'a Story, options: &Options) -> Option<Violation<'a>> {
+    let Breach { promise, what } = story.told.breach.as_ref()?;
+    let (lines, command) = (&story.told.lines, options.told_again());
+    Some(Violation { promise: *promise, what, lines, command, traced: false })
 }
 
 fn of_seed(found: &Found, command: String) -> Violation<'_> {
@@ -253,7 +283,8 @@ mod tests {
     fn end(hunts: Vec<Hunt>, options: &Options) -> End {
         let rogues = hunts.iter().map(|hunt| hunt.rogue).collect();
         let took = Duration::ZERO;
-        Outcome { worlds: Vec::new(), walked: None, hunts, rogues, took }.end(options)
+        let (worlds, stories) = (Vec::new(), Vec::new());
+        Outcome { worlds, stories, walked: None, hunts, rogues, took }.end(options)
     }
 
     fn narrowed() -> Options {

@@ -8,6 +8,7 @@ use std::{
 use hookproof_sim::{
     explore::Explored,
     history::{Family, Line},
+    named::Seen,
     oracle::Breach,
     promise::Promise,
     prove::{Hunt, Origin},
@@ -20,8 +21,11 @@ use super::{
     options::Options,
     outcome::{Outcome, Verdict, Violation, Walked, World},
 };
-use crate::say::{
-    BAD, DIM, GOOD, HEAD, OPEN, count, hanging, number, per_second, seconds, simulated, wrapped,
+use crate::{
+    say::{
+        BAD, DIM, GOOD, HEAD, OPEN, count, hanging, number, per_second, seconds, simulated, wrapped,
+    },
+    table::{Cell, Side, Table},
 };
 
 pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -31,6 +35,7 @@ pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -
     }
     matrix::rogues(outcome, out)?;
     writeln!(out)?;
+    stories(outcome, out)?;
     totals(outcome, options, out)?;
     named_rogue(outcome, options, out)?;
     failures(outcome, options, out)?;
@@ -57,6 +62,29 @@ fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Resu
         writeln!(out, "{OPEN}{:<10} {}{OPEN:#}", "not shown", hanging(&idle, HANG))?;
     }
     Ok(())
+}
+
+/// Each history with a name, and what came of it.
+fn stories(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    if outcome.stories.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new([("story", Side::Left), ("", Side::Left)]);
+    for story in &outcome.stories {
+        let end = match &story.told.breach {
+            Some(breach) => Cell::new(format!("BROKE {}", breach.promise), BAD),
+            None if story.holds() => Cell::new("as told", GOOD),
+            None => Cell::new(surprise(&story.told.surprises), BAD),
+        };
+        table.row([story.name.into(), end]);
+    }
+    table.write(out)?;
+    writeln!(out)
+}
+
+fn surprise(surprises: &[(Seen, usize, usize)]) -> String {
+    let said = surprises.iter().map(|(seen, times, count)| format!("{seen}: {count}, not {times}"));
+    said.collect::<Vec<_>>().join("; ")
 }
 
 fn explored(world: &World, out: &mut dyn Write) -> io::Result<()> {
