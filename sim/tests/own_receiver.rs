@@ -128,6 +128,23 @@ fn an_effect_made_twice_in_one_transaction_is_told_so() {
     assert!(said.contains(" (occurrence 0) has two effects, by receipt "), "{said}");
 }
 
+/// Takes every error for the event's own fault.
+struct Blames;
+
+impl Handler<SimTx> for Blames {
+    async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+        tx.insert("bookings", &event.key(), event.name).map_err(HandlerError::event)?;
+        tx.effect(event.operation).map_err(HandlerError::event)
+    }
+}
+
+#[test]
+fn a_lost_connection_is_not_the_fault_of_the_event() {
+    let verdict = check(|| Blames).run();
+    breaks(&verdict, Promise::R10);
+    assert!(verdict.to_string().contains("blamed the event"), "{verdict}");
+}
+
 /// Remembers in memory what it has done.
 #[derive(Default)]
 struct Remembers {

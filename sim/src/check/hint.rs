@@ -1,6 +1,6 @@
 //! What a handler did wrong, where its history shows it plainly.
 
-use crate::history::{Cause, Fact, HandlerOutcome, Line, ReceiptNo, Verdict};
+use crate::history::{Cause, Fact, HandlerOutcome, Line, ReceiptNo, Verdict, WorkFault};
 
 /// A sentence on the last slip of a handler in a history, for whoever wrote it.
 pub(super) fn hint(history: &[Line]) -> Option<String> {
@@ -15,6 +15,14 @@ pub(super) fn hint(history: &[Line]) -> Option<String> {
                     format!(
                         "The handler of receipt {no} returned Ok, and its effect had not been made: it \
                          skipped it, or passed over an error."
+                    )
+                })
+            }
+            Fact::HandlerRan { receipt, outcome: HandlerOutcome::Infrastructure } => {
+                rest.iter().any(|next| is_blamed(next, receipt)).then(|| {
+                    let no = receipt.0;
+                    format!(
+                        "The handler of receipt {no} lost its connection, and blamed the event for it."
                     )
                 })
             }
@@ -49,6 +57,14 @@ fn is_applied(line: &Line, receipt: ReceiptNo) -> bool {
     matches!(
         line.fact,
         Fact::Worked { receipt: worked, verdict: Verdict::Applied, .. } if worked == receipt
+    )
+}
+
+/// Whether the event is said to be at fault for a failure of its work.
+fn is_blamed(line: &Line, receipt: ReceiptNo) -> bool {
+    matches!(
+        line.fact,
+        Fact::WorkFailed { receipt: of, fault: WorkFault::Event, .. } if of == receipt
     )
 }
 

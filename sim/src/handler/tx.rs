@@ -83,6 +83,8 @@ pub struct SimTx {
     steps: u8,
     /// Whether something went wrong that is not the handler's own doing.
     hurt: bool,
+    /// Whether the connection is lost.
+    lost: bool,
 }
 
 impl SimTx {
@@ -96,6 +98,7 @@ impl SimTx {
             luck,
             steps: 0,
             hurt: false,
+            lost: false,
         }
     }
 
@@ -147,8 +150,8 @@ impl SimTx {
 
     fn statement(&mut self) -> Result<(), TxError> {
         self.step()?;
-        let lost = self.luck.breaks_after.is_some_and(|after| self.steps > after);
-        self.unless(lost, TxError::Lost)
+        self.lost |= self.luck.breaks_after.is_some_and(|after| self.steps > after);
+        self.unless(self.lost, TxError::Lost)
     }
 
     /// A dead process does nothing more, though its future is run to the end here.
@@ -166,6 +169,11 @@ impl SimTx {
     /// Whether the simulator let anything fail in here, so that an error is not the handler's own.
     pub(crate) fn is_hurt(&self) -> bool {
         self.hurt
+    }
+
+    /// Whether a statement found its connection lost: no error after that is the event's fault.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// The effects that a commit makes true, those of other transactions included: a history says of

@@ -24,7 +24,8 @@ pub(super) struct Work<'a> {
 
 /// How a run of the handler ended, in a transaction that is still open.
 struct Ran {
-    outcome: HandlerOutcome,
+    /// Whose fault the handler says it is, if it fails.
+    said: Result<(), Fault>,
     /// The application's rows, if the transaction commits.
     rows: Tables,
     left: Left,
@@ -46,8 +47,8 @@ impl World {
             self.leave(owner, &called, &ran.left, left, ctx);
             return self.crash(owner, ctx);
         }
-        let fault = match ran.outcome {
-            HandlerOutcome::Done => {
+        let fault = match ran.said {
+            Ok(()) => {
                 // A connection that broke commits nothing, whoever passed over its errors.
                 let broken = work.twist == Some(Twist::HandlerInfrastructure);
                 let twist = if broken { Some(Twist::CommitFails) } else { work.twist };
@@ -58,8 +59,7 @@ impl World {
                 }
                 return;
             }
-            HandlerOutcome::Failed => Fault::Event,
-            HandlerOutcome::Infrastructure => Fault::Infrastructure,
+            Err(fault) => fault,
         };
         self.leave(owner, &called, &ran.left, left, ctx);
         self.then(owner, ctx.setup.lags.disk_ms, Step::Fail { job: work.job, fault }, ctx);
@@ -85,20 +85,23 @@ impl World {
         let committed = core::mem::take(&mut self.db_mut(Side::Receiver).tables);
         let mut tx = SimTx::begin(committed, luck);
         let done = ctx.handler.run(work.task.owner, &mut tx, called);
+        let lost = tx.is_lost();
         let (committed, rows, left) = tx.end();
         self.db_mut(Side::Receiver).tables = committed;
         self.hear_calls(by, &left, luck, ctx);
-        let outcome = match done.map_err(|error| error.fault()) {
+        let said = done.map_err(|error| error.fault());
+        // Whatever the handler says: where its connection was lost, it was not the event.
+        let outcome = match said {
             Ok(()) => HandlerOutcome::Done,
-            Err(Fault::Event) => HandlerOutcome::Failed,
-            Err(Fault::Infrastructure) => HandlerOutcome::Infrastructure,
+            Err(Fault::Event) if !lost => HandlerOutcome::Failed,
+            Err(_) => HandlerOutcome::Infrastructure,
         };
         if luck.refuses {
             self.fails(called.receipt, ctx);
         }
         let receipt = ReceiptNo(called.receipt.0 as u32);
         self.say(ctx, by, Fact::HandlerRan { receipt, outcome });
-        Ran { outcome, rows, left }
+        Ran { said, rows, left }
     }
 
     /// What will go wrong under the handler, and where.
