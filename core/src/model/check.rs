@@ -305,23 +305,20 @@ fn happens_once(rule: &Rule) -> Option<BadModel> {
 }
 
 /// For each state, the states reachable from it by the rules that `counts`, itself included.
+///
+/// One pass is enough: a rule joins whatever reaches its source to all that its target reaches, so after
+/// each rule the sets are those of the rules so far.
 pub(super) fn closure(
     states: usize,
     rules: &[Rule],
     counts: impl Fn(&Rule) -> bool,
 ) -> Vec<States> {
     let mut reach: Vec<States> = (0..states).map(|state| States(1 << state)).collect();
-    loop {
-        let mut grown = false;
-        for rule in rules.iter().filter(|rule| counts(rule)) {
-            let Some(&onward) = reach.get(usize::from(rule.to.0)) else { continue };
-            for from in reach.iter_mut().filter(|from| from.meets(rule.from)) {
-                grown |= from.0 | onward.0 != from.0;
-                from.0 |= onward.0;
-            }
-        }
-        if !grown {
-            return reach;
+    for rule in rules.iter().filter(|rule| counts(rule)) {
+        let Some(&onward) = reach.get(usize::from(rule.to.0)) else { continue };
+        for from in reach.iter_mut().filter(|from| from.meets(rule.from)) {
+            from.0 |= onward.0;
         }
     }
+    reach
 }
