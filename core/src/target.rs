@@ -87,6 +87,10 @@ impl Target {
             return Err(if names_other_scheme(text) { Denied::Scheme } else { Denied::NotAUrl });
         }
         let url = Url::parse(text).map_err(|_| Denied::NotAUrl)?;
+        // What is requested is longer than what was written where that has to be escaped.
+        if url.as_str().len() > URL_BYTES_MAX {
+            return Err(Denied::NotAUrl);
+        }
         let https = match url.scheme() {
             "https" => true,
             "http" if policy.http => false,

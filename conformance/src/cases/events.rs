@@ -94,12 +94,18 @@ impl<'a> Event<'a> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let order = match order {
             None => None,
-            Some("version") => value.get("version").and_then(Value::as_u64),
+            Some("version") => value.get("version").and_then(version),
             Some("updated_at") => text("updated_at").and_then(nanos),
             Some(other) => return Err(Unreadable(format!("unknown order `{other}`"))),
         };
         Ok(Self { id: needed("id", text("id"))?, state: needed("state", text("state"))?, order })
     }
+}
+
+/// A number, also where it is written as a text: `"10"` is more than `"9"`.
+fn version(value: &Value) -> Option<u64> {
+    let written = || u64::try_from(instant::digits(value.as_str()?.as_bytes())?).ok();
+    value.as_u64().or_else(written)
 }
 
 /// An instant as a number that grows with it.

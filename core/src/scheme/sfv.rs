@@ -61,32 +61,36 @@ impl Bare {
     }
 }
 
-/// `label=("a" "b";p);created=1, …`.
+/// `label=("a" "b";p);created=1, …`, other members left out.
 pub(crate) fn inner_lists(text: &[u8]) -> Option<Vec<InnerList>> {
-    let mut reader = Reader { text, at: 0 };
-    let mut all = Vec::new();
-    loop {
-        let label = reader.key()?;
-        reader.expect(b'=')?;
-        all.push(reader.inner_list(label)?);
-        if !reader.next_member()? {
-            return Some(all);
-        }
-    }
+    let lists = members(text)?.into_iter().filter_map(|(label, member)| match member {
+        Member::List(list) => Some(InnerList { label, ..list }),
+        Member::Item(_) => None,
+    });
+    Some(lists.collect())
 }
 
-/// `label=:base64:, …`, parameters ignored, other items left out.
+/// `label=:base64:, …`, parameters ignored, other members left out.
 pub(crate) fn byte_sequences(text: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+    let sequences = members(text)?.into_iter().filter_map(|(label, member)| match member {
+        Member::Item(Bare::Bytes(bytes)) => Some((label, bytes)),
+        Member::Item(_) | Member::List(_) => None,
+    });
+    Some(sequences.collect())
+}
+
+/// What stands under a key of a dictionary.
+enum Member {
+    List(InnerList),
+    Item(Bare),
+}
+
+fn members(text: &[u8]) -> Option<Vec<(String, Member)>> {
     let mut reader = Reader { text, at: 0 };
     let mut all = Vec::new();
     loop {
         let label = reader.key()?;
-        reader.expect(b'=')?;
-        let item = reader.bare()?;
-        reader.parameters(&mut String::new())?;
-        if let Bare::Bytes(bytes) = item {
-            all.push((label, bytes));
-        }
+        all.push((label, reader.member()?));
         if !reader.next_member()? {
             return Some(all);
         }
@@ -145,7 +149,18 @@ impl Reader<'_> {
         })))
     }
 
-    fn inner_list(&mut self, label: String) -> Option<InnerList> {
+    /// Behind its key; a key alone is true.
+    fn member(&mut self) -> Option<Member> {
+        let item = match self.take(b'=') {
+            true if self.peek() == Some(b'(') => return self.inner_list().map(Member::List),
+            true => self.bare()?,
+            false => Bare::Word(String::from("?1")),
+        };
+        self.parameters(&mut String::new())?;
+        Some(Member::Item(item))
+    }
+
+    fn inner_list(&mut self) -> Option<InnerList> {
         let mut text = String::from("(");
         let mut components = Vec::new();
         self.expect(b'(')?;
@@ -169,7 +184,7 @@ impl Reader<'_> {
         }
         text.push(')');
         let parameters = self.parameters(&mut text)?;
-        Some(InnerList { label, components, parameters, text })
+        Some(InnerList { label: String::new(), components, parameters, text })
     }
 
     fn component(&mut self) -> Option<Component> {
@@ -338,7 +353,6 @@ mod tests {
     fn junk_is_refused_as_a_whole() {
         for bad in [
             "",
-            "a",
             "a=",
             "a=(",
             "a=(\"b\"\"c\")",
@@ -357,6 +371,7 @@ mod tests {
         ] {
             assert!(inner_lists(bad.as_bytes()).is_none(), "{bad}");
         }
+        assert!(inner_lists(b"a, b=1;c, d=:AA==:").is_some_and(|all| all.is_empty()));
         for bad in ["a=:AA=:", "a=:AA==", "a=:AA==:,", "a=:AB==:"] {
             assert!(byte_sequences(bad.as_bytes()).is_none(), "{bad}");
         }

@@ -81,6 +81,15 @@ pub(super) fn cases() -> Vec<Value> {
         accept: true,
         ..second
     };
+    let beside = |id, list: &str, tag: &str, why| {
+        let plain = good(id, why);
+        Said {
+            input: format!("{list}, {}", plain.input),
+            signature: format!("{tag}, {}", plain.signature),
+            accept: true,
+            ..plain
+        }
+    };
     let all = [
         Said { accept: true, ..first },
         second,
@@ -104,6 +113,21 @@ pub(super) fn cases() -> Vec<Value> {
         Said {
             signature: value("t", &sign(LIST, LINES)),
             ..good("rfc9421-other-label", "the labels differ")
+        },
+        beside("rfc9421-beside-decimal", "a=();q=1.5", "a=:AAAA:", "a decimal elsewhere"),
+        beside("rfc9421-beside-date", "a=();at=@1700000000", "a=:AAAA:", "a date elsewhere"),
+        beside("rfc9421-beside-item", "a=1", "a=:AAAA:", "another member is no list"),
+        beside("rfc9421-beside-token", "a=(b)", "a=:AAAA:", "another list covers no string"),
+        beside("rfc9421-beside-flag", "a", "a", "another member is a flag"),
+        Said {
+            input: format!("s={}", LIST.replace(";created", "; created").replace(";alg", ";  alg")),
+            accept: true,
+            ..good("rfc9421-spaced", "blanks between parameters are not signed")
+        },
+        Said {
+            input: format!("s={}", LIST.replace("created=1", "created=001")),
+            accept: true,
+            ..good("rfc9421-leading-zeros", "what is signed is the canonical number")
         },
         Said { input: "s=(".into(), ..good("rfc9421-junk", "no structured field") },
     ];
