@@ -9,14 +9,15 @@ struct Allowed {
     tests_use: &'static [&'static str],
 }
 
-/// Nothing uses `benches` or `xtask`: no row names them.
-const ALLOWED: [Allowed; 7] = [
+/// Nothing uses `benches`, `fuzz` or `xtask`: no row names them.
+const ALLOWED: [Allowed; 8] = [
     Allowed { folder: "core", uses: &[], tests_use: &[] },
     Allowed { folder: "sim", uses: &["core"], tests_use: &[] },
     Allowed { folder: "adapter", uses: &["core"], tests_use: &["sim"] },
     Allowed { folder: "conformance", uses: &["core", "sim"], tests_use: &[] },
     Allowed { folder: "cli", uses: &["core", "sim", "adapter", "conformance"], tests_use: &[] },
     Allowed { folder: "benches", uses: &["core", "sim", "adapter", "conformance"], tests_use: &[] },
+    Allowed { folder: "fuzz", uses: &["core"], tests_use: &[] },
     Allowed { folder: "xtask", uses: &[], tests_use: &[] },
 ];
 
@@ -107,8 +108,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_uses_the_checks_or_the_benches() {
-        for folder in ["benches", "xtask"] {
+    fn nothing_uses_the_checks_the_benches_or_the_fuzz_targets() {
+        for folder in ["benches", "fuzz", "xtask"] {
             for row in ALLOWED {
                 assert!(!row.uses.contains(&folder) && !row.tests_use.contains(&folder));
             }
