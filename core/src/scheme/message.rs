@@ -44,16 +44,18 @@ impl HttpSignature {
         let inputs = sfv::inner_lists(&inputs).ok_or(Refusal::Malformed)?;
         let values = sfv::byte_sequences(&values).ok_or(Refusal::Malformed)?;
         let mut all: Vec<Self> = Vec::new();
-        for list in inputs.into_iter().take(SIGNATURES_MAX) {
-            if all.iter().any(|other| other.label == list.label) {
+        let lists = inputs.iter().filter_map(|(label, list)| Some((label, list.as_ref()?)));
+        for (label, list) in lists.take(SIGNATURES_MAX) {
+            if inputs.iter().filter(|(other, _)| other == label).nth(1).is_some() {
                 return Err(Refusal::AmbiguousHeader);
             }
-            let mut of_label = values.iter().filter(|(label, _)| *label == list.label);
-            let (Some((label, signature)), None) = (of_label.next(), of_label.next()) else {
+            let mut of_label = values.iter().filter(|(other, _)| other == label);
+            let (Some((_, Some(signature))), None) = (of_label.next(), of_label.next()) else {
                 continue;
             };
-            if let Some(base) = base(&list, request) {
-                all.push(Self { label: label.clone(), base, signature: signature.clone(), list });
+            if let Some(base) = base(list, request) {
+                let (label, signature) = (label.clone(), signature.clone());
+                all.push(Self { label, base, signature, list: list.clone() });
             }
         }
         if all.is_empty() { Err(Refusal::Malformed) } else { Ok(all) }
@@ -84,8 +86,8 @@ pub fn content_digest_matches(value: &[u8], body: &[u8]) -> bool {
     let mut known = 0;
     for (algorithm, claimed) in digests {
         let same = match &*algorithm {
-            "sha-256" => key::same(&Sha256::digest(body), &claimed),
-            "sha-512" => key::same(&Sha512::digest(body), &claimed),
+            "sha-256" => claimed.is_some_and(|claimed| key::same(&Sha256::digest(body), &claimed)),
+            "sha-512" => claimed.is_some_and(|claimed| key::same(&Sha512::digest(body), &claimed)),
             _ => continue,
         };
         known += 1;
@@ -288,7 +290,8 @@ pub(crate) fn sign(
     let mut signatures = Vec::new();
     for (at, secret) in live.iter().enumerate() {
         let read = sfv::inner_lists(inputs[at].as_bytes()).ok_or(SignError::Incomplete)?;
-        let base = base(read.first().ok_or(SignError::Incomplete)?, &request);
+        let list = read.first().and_then(|(_, list)| list.as_ref());
+        let base = base(list.ok_or(SignError::Incomplete)?, &request);
         let base = base.ok_or(SignError::Incomplete)?;
         let signature = secret.key.sign(base.as_bytes()).ok_or(SignError::VerifyOnly)?;
         signatures.push(format!("sig{}=:{}:", at + 1, codec::to_base64(&signature)));
