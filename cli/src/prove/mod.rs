@@ -129,16 +129,19 @@ fn hunted(options: &Options) -> Vec<Rogue> {
     std::iter::once(CANARY).chain(others).collect()
 }
 
-/// The canary has its own hunt, by seeds, whatever is asked: it must be seen by each run.
+/// The canary has its own hunt, by seeds, whatever is asked and whatever time is left: it must be seen by
+/// each run.
 fn hunts(options: &Options, rogues: &[Rogue], deadline: Option<Instant>) -> Vec<Hunt> {
-    let pace = Pace::of_rogues(rogues.len() as u64, deadline);
     let others = match (options.keeps_to(Level::Explore), options.one_rogue()) {
         (true, _) => EFFORT_EXPLORED,
         (false, Some(_)) => Effort { thorough: !options.keeps_to(Level::Sim), ..EFFORT },
         (false, None) => EFFORT,
     };
     let (canary, rest) = rogues.split_at(1);
+    let pace = Pace::of_rogues(1, None);
     let mut hunts = hunt_all(canary, Effort { states: 0, ..EFFORT }, 1, &pace);
+    pace.ends();
+    let pace = Pace::of_rogues(rest.len() as u64, deadline);
     hunts.extend(hunt_all(rest, others, options.jobs(), &pace));
     pace.ends();
     hunts
