@@ -135,9 +135,9 @@ fn the_command_that_a_hunt_prints_shows_its_rogue_caught() {
 
 #[test]
 fn a_rogue_that_one_history_does_not_catch_is_said_to_escape_it() {
-    let output = hookproof(&["prove", "--seed", "0", "--rogue", "unguarded-event"]);
-    assert!(stdout(&output).contains("unguarded-event is not caught by this history"));
-    assert!(stdout(&output).contains("hookproof prove --rogue unguarded-event\n"));
+    let output = hookproof(&["prove", "--seed", "0", "--rogue", "fan-out-half"]);
+    assert!(stdout(&output).contains("fan-out-half is not caught by this history"));
+    assert!(stdout(&output).contains("hookproof prove --rogue fan-out-half\n"));
     assert_eq!(output.status.code(), Some(1));
 }
 

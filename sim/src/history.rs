@@ -110,7 +110,8 @@ pub enum Fact {
     /// A business transaction was rolled back: the event never was.
     RolledBack { event: EventNo },
     /// A publisher was told how its call with this event's idempotency key ended.
-    Published { event: EventNo, answer: Published },
+    /// `other_body`: the call's body was another than the event's.
+    Published { event: EventNo, other_body: bool, answer: Published },
     /// Fan-out gave the event its delivery for this endpoint. The id goes with every attempt.
     FannedOut { event: EventNo, endpoint: EndpointNo, delivery: DeliveryNo, id: DeliveryId },
     /// Fan-out of the event committed with this many deliveries; 0 closes it.
@@ -183,6 +184,8 @@ pub enum Fact {
     Worked { receipt: ReceiptNo, fence: u32, verdict: Verdict },
     /// An entity changed in a commit.
     Moved { entity: EntityNo, from: State, to: State, version: u64 },
+    /// A commit changed which state an entity shows as projected.
+    Projected { entity: EntityNo, shown: Option<State> },
     /// An operation was booked and its effect became true, in one commit.
     Effect { operation: OperationKey, by: Cause },
     /// A failure of the work was recorded: the next try is due after `wait_ms`.
@@ -204,8 +207,8 @@ pub enum Fact {
     /// A call reached the external service. `did` says whether the effect happened through it.
     /// `key` is [`NO_KEY`] where the call showed none.
     ExternalCall { operation: OperationKey, key: u64, did: bool },
-    /// The authoritative API answered: the entity's state and version there.
-    Fetched { receipt: ReceiptNo, entity: EntityNo, state: State, version: u64 },
+    /// The authoritative API answered whoever holds this claim: the entity's state and version there.
+    Fetched { receipt: ReceiptNo, fence: u32, entity: EntityNo, state: State, version: u64 },
 
     // Secrets and endpoints.
     /// The ingress answered the handshake of an endpoint's source, which showed it `nonce`, with this.

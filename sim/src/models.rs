@@ -9,7 +9,7 @@ use hookproof_core::model::{
 pub struct ModelNo(pub u8);
 
 /// How many there are.
-pub const COUNT: u64 = 7;
+pub const COUNT: u64 = 8;
 
 /// An order: confirming may be skipped, paid comes by two events, shipped and delivered follow.
 pub const ORDER: ModelNo = ModelNo(0);
@@ -25,6 +25,8 @@ pub const SNAPSHOT: ModelNo = ModelNo(4);
 pub const CLOCKED: ModelNo = ModelNo(5);
 /// A process whose early events ask the authoritative API.
 pub const FETCHED: ModelNo = ModelNo(6);
+/// A journal without effects, numbered without gaps, of which every entry is kept.
+pub const JOURNAL: ModelNo = ModelNo(7);
 
 /// Payment is being confirmed.
 pub const CONFIRMING: EventType = EventType(0);
@@ -58,6 +60,7 @@ pub fn all() -> Vec<Model> {
         Model::declare(4, Kind::Latest, Order::Version, Early::Wait, settings()),
         Model::declare(4, Kind::Latest, Order::Instant, Early::Refetch, settings()),
         Model::declare(4, Kind::Latest, Order::Graph, Early::Refetch, steps()),
+        Model::declare(2, Kind::Ledger, Order::Sequence, Early::Wait, entries()),
     ];
     declared.into_iter().map(|model| model.expect("these tables converge")).collect()
 }
@@ -71,7 +74,7 @@ pub fn stories(model: ModelNo) -> &'static [&'static [EventType]] {
             &[CONFIRMING, COMPLETED, SHIPPED, DELIVERED],
             &[PAID, COMPLETED],
         ],
-        SUBSCRIPTION | ACCOUNT => &[
+        SUBSCRIPTION | ACCOUNT | JOURNAL => &[
             &[RENEWED, RENEWED],
             &[RENEWED, RENEWED, RENEWED],
             &[RENEWED, RENEWED, RENEWED, RENEWED],
@@ -105,6 +108,10 @@ fn order() -> Vec<Rule> {
 fn renewals() -> Vec<Rule> {
     let books = Some((RENEW, Occurrence::FromEvent));
     vec![Rule { event: RENEWED, from: States::ALL, to: State(1), books, external: true }]
+}
+
+fn entries() -> Vec<Rule> {
+    vec![Rule { from: States::ALL, ..rule(RENEWED, &[], 1, None) }]
 }
 
 fn settings() -> Vec<Rule> {

@@ -83,6 +83,7 @@ pub enum Form {
 #[expect(missing_docs, reason = "each deed is a sentence")]
 pub enum Deed {
     Resend { delivery: u32 },
+    Cancel { delivery: u32 },
     ResendAll,
     Replay { receipt: u32, allowed: bool },
     ReplayAll,

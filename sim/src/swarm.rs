@@ -19,6 +19,7 @@ use hookproof_core::{
 use crate::{
     dice::{Dice, Site},
     history::{Family, Side},
+    models::{self, ModelNo},
     oracle::{Scheme, Terms},
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
     world::seal::Target,
@@ -118,10 +119,14 @@ impl Draw<'_> {
         let slow = profile.name != "brisk";
         let profile = Profile {
             slots: 1 + self.below(4) as u16,
-            interval_ms: if self.one_in(3) { 200 } else { 0 },
+            interval_ms: if self.one_in(3) {
+                [200, 3 * SECOND][self.choice(7, 2) as usize]
+            } else {
+                0
+            },
             burst: 1 + self.below(3) as u16,
             on_gone: [OnGone::Climb, OnGone::Fail, OnGone::Disable][self.below(3) as usize],
-            on_exhausted: if self.one_in(6) { OnExhausted::Disable } else { OnExhausted::Keep },
+            on_exhausted: if self.one_in(3) { OnExhausted::Disable } else { OnExhausted::Keep },
             time_limit_ms: if self.choice(0, 4) == 0 { 3 * SECOND } else { profile.time_limit_ms },
             ..profile
         };
@@ -162,11 +167,22 @@ impl Draw<'_> {
             let mut at = Millis(SECOND + self.below(pace.gap_ms));
             for (n, &kind) in (1..).zip(story) {
                 at = at + self.below(gap_ms);
-                events.push(self.planned(at, entity, kind, n));
+                let planned = self.planned(at, entity, kind, n);
+                let version = if self.ties(model, entity, n) { n - 1 } else { n };
+                events.push(Planned { version, ..planned });
             }
         }
         events.sort_by_key(|event| event.at);
         events
+    }
+
+    /// Whether an event has the version of the one before it: two facts of one moment.
+    fn ties(&self, model: u8, entity: u32, n: u64) -> bool {
+        let by_version = [models::ACCOUNT, models::SNAPSHOT, models::CLOCKED];
+        matches!(self.cast, Cast::BuiltIn)
+            && by_version.contains(&ModelNo(model))
+            && n > 1
+            && self.dice.below(Site::new(3, entity, n as u32, 0), 4) == 0
     }
 
     fn planned(&mut self, at: Millis, entity: u32, kind: EventType, n: u64) -> Planned {
@@ -218,6 +234,10 @@ impl Draw<'_> {
         self.machines(setup, &mut deeds);
         self.people(setup, &mut deeds);
         self.trust(setup, &mut deeds);
+        if self.on(Family::OperatorResend) && self.one_in(3) {
+            let delivery = self.below(u64::from(setup.deliveries())) as u32;
+            deeds.push((self.any_time(setup), Deed::Cancel { delivery }));
+        }
         for endpoint in 0..setup.endpoints {
             let back = Deed::Endpoint { endpoint, life: Life::Active };
             deeds.push((setup.quiet + SECOND, back));
@@ -404,6 +424,10 @@ impl Draw<'_> {
                 }
             }
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
+        }
+        // Where deliveries disable it, somebody enables it again.
+        for _ in 0..self.below(4) {
+            deeds.push((self.during(setup), back));
         }
     }
 }

@@ -57,8 +57,9 @@ pub fn walk_with(
     let mut ctx = Ctx { setup, profile, inbox, rogue, dice, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
+    let done = vec![false; setup.deeds.len()];
     let mut walker =
-        Walker { world: World::new(setup), judged: 0, deed: 0, looks: 0, looked, alerted: 0 };
+        Walker { world: World::new(setup), judged: 0, deed: 0, done, looks: 0, looked, alerted: 0 };
     let breach = walker.run(&mut ctx, oracle).err();
     let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
     Walk { breach, ended, simulated_ms: walker.world.now.0 }
@@ -70,6 +71,8 @@ struct Walker {
     judged: usize,
     /// The next deed.
     deed: usize,
+    /// Which deeds people did earlier than appointed.
+    done: Vec<bool>,
     /// Looks so far, which names each one for the dice.
     looks: u32,
     /// Looks at each event, delivery, effect and receipt, which names each claim for the dice.
@@ -97,6 +100,9 @@ impl Walker {
                 Next::Deed => {
                     let deed = ctx.setup.deeds[self.deed].1;
                     self.deed += 1;
+                    while self.done.get(self.deed) == Some(&true) {
+                        self.deed += 1;
+                    }
                     self.world.act(deed, ctx);
                 }
                 Next::Quiet => self.world.quiet(ctx),
@@ -173,7 +179,7 @@ impl Walker {
         if self.world.quiet {
             return self.world.step(task, None, ctx);
         }
-        if self.dies_before(&task, ctx) || self.stalls(&task, ctx) {
+        if self.dies_before(&task, ctx) || self.stalls(&task, ctx) || self.waits(&task, ctx) {
             return;
         }
         let twist = Self::twist(&task, ctx);
@@ -209,6 +215,34 @@ impl Walker {
             self.world.tasks.push(stalled);
         }
         hit
+    }
+
+    /// A person may act at any time; now and then it is while a transaction about the same row is
+    /// open, which then takes a little longer.
+    fn waits(&mut self, task: &Task, ctx: &mut Ctx<'_>) -> bool {
+        let setup = ctx.setup;
+        let Some(next) = (self.deed..setup.deeds.len()).find(|&no| {
+            let (at, deed) = setup.deeds[no];
+            at < setup.quiet
+                && !self.done[no]
+                && self.world.meets(
+                    deed,
+                    &task.step,
+                    ctx.dice.below(Site::new(MEETS, no as u32, 0, 0), 4),
+                    ctx.profile,
+                )
+                && ctx.dice.below(Site::new(MEETS, no as u32, self.world.now.0 as u32, 0), 4) == 0
+        }) else {
+            return false;
+        };
+        self.done[next] = true;
+        while self.done.get(self.deed) == Some(&true) {
+            self.deed += 1;
+        }
+        self.world.act(setup.deeds[next].1, ctx);
+        let longer_ms = ctx.dice.below(site(MEETS, task), 2 * setup.lags.disk_ms + 1);
+        self.world.tasks.push(Task { at: self.world.now + longer_ms, ..*task });
+        true
     }
 
     fn twist(task: &Task, ctx: &Ctx<'_>) -> Option<Twist> {
@@ -459,4 +493,5 @@ const DIES: u8 = 0xa0;
 const STALLS: u8 = 0xa1;
 const PICKS: u8 = 0xa2;
 const SKIPS: u8 = 0xa3;
+const MEETS: u8 = 0xa4;
 const TWISTS: u8 = 0xb0;

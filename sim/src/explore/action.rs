@@ -159,7 +159,7 @@ impl State<'_> {
     /// Whether a deed finds what it is about.
     fn can(&self, deed: &Deed) -> bool {
         match *deed {
-            Deed::Resend { delivery } => {
+            Deed::Resend { delivery } | Deed::Cancel { delivery } => {
                 self.world.db(Side::Sender).delivery(Id(u128::from(delivery))).is_some()
             }
             Deed::Replay { receipt, .. } => {

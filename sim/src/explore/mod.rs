@@ -268,6 +268,7 @@ impl<'a> Run<'a> {
 fn is_explored(deed: &Deed) -> bool {
     match deed {
         Deed::Resend { .. }
+        | Deed::Cancel { .. }
         | Deed::ResendAll
         | Deed::Replay { .. }
         | Deed::ReplayAll

@@ -117,8 +117,11 @@ impl Receiving {
     fn take(&mut self, now: Now<'_>, fact: &Fact, danger: &mut Danger) -> Result<(), Breach> {
         match *fact {
             Fact::Committed { entity, body, .. } => self.committed(body, entity),
-            Fact::Settled { delivery, stand, .. } | Fact::Closed { delivery, stand } => {
-                self.settled(now, delivery, stand);
+            Fact::Settled { delivery, stand, .. } => {
+                return self.settled(now, delivery, stand, true);
+            }
+            Fact::Closed { delivery, stand } => {
+                return self.settled(now, delivery, stand, false);
             }
             Fact::Arrived { .. } => self.arrived(now, fact, danger),
             Fact::Received { .. } => return self.received(now, fact, danger),
@@ -134,6 +137,7 @@ impl Receiving {
                 return self.worked(now, receipt, fence, verdict, danger);
             }
             Fact::Moved { .. } => return self.moved(now, fact),
+            Fact::Projected { entity, shown } => self.projected(now, entity, shown),
             Fact::Effect { operation, by } => return self.effect(now, operation, by),
             Fact::WorkFailed { .. } => return self.work_failed(now, fact, danger),
             Fact::Woken { receipt, .. } => self.woken(now, receipt),
@@ -143,8 +147,8 @@ impl Receiving {
             Fact::ExternalCall { operation, key, did } => {
                 return self.external_call(operation, key, did, danger);
             }
-            Fact::Fetched { receipt, state, version, .. } => {
-                self.fetched(receipt, state, version, danger);
+            Fact::Fetched { receipt, fence, state, version, .. } => {
+                self.fetched(receipt, fence, (state, version), danger);
             }
             _ => return self.hear(now, fact, danger),
         }
@@ -229,4 +233,10 @@ impl Receiving {
     fn committed(&mut self, body: Body, entity: EntityNo) {
         *super::row(&mut self.about, body.index()) = Some(entity);
     }
+}
+
+/// How long before its line a decision can have been made where lateness counts: a transaction reads
+/// the time and commits between two looks for due rows.
+fn lag_ms(terms: &Terms) -> u64 {
+    if terms.timely { terms.poll_ms } else { 0 }
 }

@@ -66,6 +66,8 @@ pub(super) struct Sending {
     stalled_until: Millis,
     /// By how much the database's clock went back in all.
     set_back_ms: u64,
+    /// Until when a decision may commit that was made before that clock jumped, where lateness counts.
+    astray_until: Millis,
     /// Whether the history says which rows were there when everything had run out.
     stood: bool,
     /// How many deliveries are on their ladder, and how many requests under way. For dangers alone.
@@ -90,6 +92,7 @@ clone_reusing!(Sending {
     ingresses_down,
     stalled_until,
     set_back_ms,
+    astray_until,
     stood,
     open,
     flights,

@@ -32,6 +32,7 @@ impl Display for Fact {
             | Self::HandlerRan { .. }
             | Self::Worked { .. }
             | Self::Moved { .. }
+            | Self::Projected { .. }
             | Self::Effect { .. }
             | Self::WorkFailed { .. }
             | Self::Woken { .. }
@@ -77,7 +78,10 @@ fn business(fact: &Fact, f: &mut Formatter<'_>) -> Result {
             event.0, kind.0, entity.0, body.0
         ),
         Fact::RolledBack { event } => write!(f, "event {} rolled back: it never was", event.0),
-        Fact::Published { event, answer } => write!(f, "publish of event {}: {answer}", event.0),
+        Fact::Published { event, other_body, answer } => {
+            let body = if other_body { " with another body" } else { "" };
+            write!(f, "publish of event {}{body}: {answer}", event.0)
+        }
         Fact::FannedOut { event, endpoint, delivery, id } => write!(
             f,
             "event {} has delivery {} for endpoint {} (id {})",
@@ -171,6 +175,12 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
         Fact::Worked { receipt, fence, verdict } => {
             write!(f, "receipt {} worked: {verdict} (fence {fence})", receipt.0)
         }
+        Fact::Projected { entity, shown: Some(state) } => {
+            write!(f, "entity {} shows state {} as projected", entity.0, state.0)
+        }
+        Fact::Projected { entity, shown: None } => {
+            write!(f, "entity {} shows nothing as projected", entity.0)
+        }
         Fact::Moved { entity, from, to, version } => write!(
             f,
             "entity {} moved from state {} to {} (version {version})",
@@ -203,7 +213,7 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
                 _ => write!(f, "call for {operation} with key {key:x}: {done}"),
             }
         }
-        Fact::Fetched { receipt, entity, state, version } => write!(
+        Fact::Fetched { receipt, entity, state, version, .. } => write!(
             f,
             "fetched entity {} for receipt {}: state {} (version {version})",
             entity.0, receipt.0, state.0

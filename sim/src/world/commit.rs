@@ -56,7 +56,7 @@ impl World {
         woken: &mut Vec<Fact>,
         ctx: &mut Ctx<'_>,
     ) -> Outcome {
-        let outcome = self.gives_up(side, twist, writes.is_empty()).unwrap_or_else(|| {
+        let outcome = self.gives_up(side, twist, writes.is_empty(), ctx).unwrap_or_else(|| {
             let now = self.db_now(side);
             let rogue = ctx.rogue;
             let tampered = rogue.and_then(|rogue| rogue.tampers(writes, self.db(side), now, ctx));
@@ -94,12 +94,26 @@ impl World {
         }
     }
 
-    fn gives_up(&self, side: Side, twist: Option<Twist>, reads_only: bool) -> Option<Outcome> {
+    fn is_unheard(&self, side: Side, ctx: &Ctx<'_>) -> bool {
+        ctx.dice.below(Site::new(0x89, self.now.0 as u32, side as u32, 0), 2) == 0
+    }
+
+    fn gives_up(
+        &self,
+        side: Side,
+        twist: Option<Twist>,
+        reads_only: bool,
+        ctx: &Ctx<'_>,
+    ) -> Option<Outcome> {
         if !self.reachable(side) || (!self.db(side).writable && !reads_only) {
             return Some(Outcome::RolledBack);
         }
         match twist {
             Some(Twist::Serialization) => Some(Outcome::Conflict),
+            // Whoever does not hear of a commit cannot tell that it is not in.
+            Some(Twist::CommitFails) if ctx.setup.terms.timely && self.is_unheard(side, ctx) => {
+                Some(Outcome::Unknown)
+            }
             Some(Twist::CommitFails) => Some(Outcome::RolledBack),
             _ => None,
         }
@@ -192,6 +206,10 @@ impl World {
             let entity = EntityNo(row.id.0 as u32);
             let fact = Fact::Moved { entity, from: was.state, to: row.state, version: row.version };
             self.say(ctx, by, fact);
+        }
+        if was.projected != row.projected {
+            let (entity, shown) = (EntityNo(row.id.0 as u32), row.projected);
+            self.say(ctx, by, Fact::Projected { entity, shown });
         }
     }
 

@@ -178,9 +178,9 @@ impl Db {
 
     /// How many deliveries of an endpoint are in flight.
     pub fn in_flight(&self, endpoint: Id, now: Millis) -> u16 {
-        let flying = (0..).zip(self.clocks(LEASE)).filter(|&(_, &lease)| lease > now.0);
-        let of = |id: usize| self.deliveries[id].is_some_and(|row| row.endpoint == endpoint);
-        flying.filter(|&(id, _)| of(id)).count() as u16
+        let claimed = (0..).zip(self.clocks(LEASE)).filter(|&(_, &lease)| lease > 0);
+        let flies = |row: &Delivery| row.endpoint == endpoint && row.in_flight(now);
+        claimed.filter(|&(id, _)| self.deliveries[id].as_ref().is_some_and(flies)).count() as u16
     }
 
     /// Whether an operation is booked.

@@ -63,6 +63,10 @@ impl Twist {
             Step::Fetch { .. } => &[Self::Stale, Self::Mute],
             Step::Publish { .. }
             | Step::PurgeCommit { .. }
+            | Step::ResendCommit { .. }
+            | Step::ReplayCommit { .. }
+            | Step::CancelCommit { .. }
+            | Step::TurnCommit { .. }
             | Step::Start { .. }
             | Step::Await { .. }
             | Step::Settle { .. }

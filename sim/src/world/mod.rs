@@ -25,7 +25,7 @@ use hookproof_core::{
 };
 
 use crate::{
-    dice::Dice,
+    dice::{Dice, Site},
     handler::Handle,
     history::{EndpointLife, EndpointNo, Fact, Line, Node, SecretLife, Side},
     rogue::Rogue,
@@ -178,7 +178,7 @@ impl World {
         };
         for (event, planned) in (0..).zip(&setup.events) {
             for call in 0..planned.calls {
-                let at = planned.at + planned.takes_ms + u64::from(call) * REPUBLISH_MS;
+                let at = planned.at + planned.takes_ms + u64::from(call) * apart_ms(setup, event);
                 world.tasks.push(Task {
                     at,
                     owner: NOBODY,
@@ -238,7 +238,11 @@ impl World {
             | Step::Fail { .. }
             | Step::FailCommit { .. }
             | Step::SendAlert { .. } => self.work_step(&task, twist, ctx),
-            Step::PurgeCommit { row, now } => self.purge_commit(&row, now, ctx),
+            Step::PurgeCommit { .. }
+            | Step::ResendCommit { .. }
+            | Step::ReplayCommit { .. }
+            | Step::CancelCommit { .. }
+            | Step::TurnCommit { .. } => self.people_step(&task, ctx),
             Step::Restart { process } => self.restart(process, ctx),
             Step::Secret { endpoint, turn } => self.turn_secret(endpoint, turn, ctx),
         }
@@ -308,6 +312,12 @@ impl World {
             process.idle = 0;
         }
     }
+}
+
+/// How long after a call a publisher calls again: that did not hear of it, or that is two at once.
+fn apart_ms(setup: &Setup, event: u32) -> u64 {
+    let at_once = Dice::new(setup.seed).below(Site::new(0x86, event, 0, 0), 3) == 0;
+    if at_once { 1 } else { REPUBLISH_MS }
 }
 
 /// How long after a call a publisher that did not hear of it calls again.

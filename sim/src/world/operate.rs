@@ -2,11 +2,13 @@
 //! how processes look for work.
 
 use hookproof_core::{
-    Id, Millis,
-    endpoint::{Lane, Life},
+    Id, Millis, Reason,
+    endpoint::{Endpoint, Lane, Life},
     inbox::{NotReplayed, Receipt, Warrant},
     model::Operation,
-    outbox::Resent,
+    outbox::{Delivery, Ended, Resent},
+    plan::Uncommitted,
+    profile::Profile,
     work::book,
 };
 
@@ -26,14 +28,15 @@ impl World {
             self.say(ctx, Node::World, Fact::Fault { family });
         }
         match deed {
-            Deed::Resend { delivery } => self.resend(delivery, ctx),
-            Deed::ResendAll => (0..ctx.setup.deliveries()).for_each(|d| self.resend(d, ctx)),
-            Deed::Replay { receipt, allowed } => self.replay(receipt, allowed, ctx),
+            Deed::Resend { delivery } => self.resend(delivery, 0, ctx),
+            Deed::ResendAll => (0..ctx.setup.deliveries()).for_each(|d| self.resend(d, 0, ctx)),
+            Deed::Replay { receipt, allowed } => self.replay(receipt, allowed, 0, ctx),
             Deed::ReplayAll => (0..ctx.setup.deliveries()).for_each(|r| self.replay_failed(r, ctx)),
             Deed::Repair => self.repaired = true,
             Deed::Book { operation } => self.book(operation, ctx),
-            Deed::Endpoint { endpoint, life } => self.turn(endpoint, life, ctx),
-            Deed::ChangeEndpoint { endpoint } => self.change(endpoint, ctx),
+            Deed::Cancel { delivery } => self.cancel(delivery, ctx),
+            Deed::Endpoint { endpoint, life } => self.turn(endpoint, Some(life), 0, ctx),
+            Deed::ChangeEndpoint { endpoint } => self.turn(endpoint, None, 0, ctx),
             Deed::Crash { process } => self.crash(process, ctx),
             Deed::Upgrade { process } => self.upgrade(process, ctx),
             Deed::PowerLoss { side } => self.power_loss(side, ctx),
@@ -105,6 +108,7 @@ impl World {
         if let Some(durable) = self.durable[side as usize].take() {
             *self.db_mut(side) = *durable;
         }
+        self.tasks.retain(|task| of_people(&task.step) != Some(side));
         for process in 0..ctx.setup.processes() {
             if Self::side(process, ctx.setup) == side {
                 self.crash(process, ctx);
@@ -146,6 +150,7 @@ impl World {
         let Some(backup) = self.backups[side as usize].take() else { return };
         let (taken, rows) = *backup;
         self.db_mut(side).restore(rows);
+        self.tasks.retain(|task| of_people(&task.step) != Some(side));
         self.hang_up(side, ctx);
         self.say(ctx, Node::Database(side), Fact::Restored { side, taken });
         for process in 0..ctx.setup.processes() {
@@ -194,41 +199,143 @@ impl World {
         self.kick();
     }
 
-    fn resend(&mut self, delivery: u32, ctx: &mut Ctx<'_>) {
-        let id = Id(u128::from(delivery));
-        let no = DeliveryNo(delivery);
+    /// Whether a person's deed is about the row of a transaction that is open, or of work that goes on.
+    /// Of an endpoint there are many: each deed is for one kind of them.
+    pub fn meets(&self, deed: Deed, step: &Step, whim: u64, profile: &Profile) -> bool {
+        let at = |id: Id| id.0 as u32;
+        match deed {
+            Deed::Resend { delivery } | Deed::Cancel { delivery } => match step {
+                Step::SettleCommit { row, .. }
+                | Step::ReleaseCommit { row, .. }
+                | Step::ResendCommit { row, .. }
+                | Step::CancelCommit { row } => at(row.id) == delivery,
+                Step::Claim { row, .. } => at(row.id) == delivery && row.attempt > 0,
+                _ => false,
+            },
+            Deed::Endpoint { endpoint, life: Life::Active }
+                if self.db(Side::Sender).endpoints[endpoint as usize].life == Life::Active =>
+            {
+                false
+            }
+            Deed::Endpoint { endpoint, .. } | Deed::ChangeEndpoint { endpoint } => match step {
+                Step::Claim { row, .. } => {
+                    at(row.endpoint) == endpoint && whim == u64::from(row.is_used_up(profile))
+                }
+                Step::SettleCommit { row, ended, .. } => {
+                    let last = row.is_used_up(profile) || *ended == Ended::Gone;
+                    at(row.endpoint) == endpoint && whim == 2 && last
+                }
+                Step::ResendCommit { row, .. } => at(row.endpoint) == endpoint && whim == 3,
+                Step::TurnCommit { row, .. } => at(row.id) == endpoint && whim == 3,
+                _ => false,
+            },
+            Deed::Replay { receipt, .. } => {
+                let of = match step {
+                    Step::ReplayCommit { row, .. } | Step::FailCommit { row, .. } => row.id,
+                    Step::Fail { job, .. } | Step::Work { job } => job.receipt(),
+                    _ => return false,
+                };
+                let row = self.db(Side::Receiver).receipt(of);
+                at(of) == receipt && row.is_some_and(|row| row.wake().is_none())
+            }
+            Deed::Book { operation } => {
+                let Step::WorkCommit { entity, .. } = step else { return false };
+                entity.id == operation.entity
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the second half of what a person does: the transaction, on the rows that were loaded.
+    pub(super) fn people_step(&mut self, task: &Task, ctx: &mut Ctx<'_>) {
+        let tries = task.tries;
+        match &task.step {
+            Step::ResendCommit { row, endpoint, now } => {
+                self.resend_commit(row, endpoint, *now, tries, ctx);
+            }
+            Step::ReplayCommit { row, allowed, now } => {
+                self.replay_commit(row, *allowed, *now, tries, ctx);
+            }
+            Step::CancelCommit { row } => self.cancel_commit(row, ctx),
+            Step::TurnCommit { row, life, now } => self.turn_commit(row, *life, *now, tries, ctx),
+            Step::PurgeCommit { row, now } => self.purge_commit(row, *now, ctx),
+            _ => unreachable!("the other steps are of processes"),
+        }
+    }
+
+    fn resend(&mut self, delivery: u32, tries: u8, ctx: &mut Ctx<'_>) {
         let now = self.db_now(Side::Sender);
         let db = self.db(Side::Sender);
         if !self.reachable(Side::Sender) || !db.writable {
             return;
         }
-        let Some(row) = db.delivery(id).copied() else { return };
+        let Some(row) = db.delivery(Id(u128::from(delivery))).copied() else { return };
         let endpoint = db.endpoints[index(row.endpoint)];
-        let by = Person(1);
-        let plan = row.resend(&endpoint, Id(1), now, ctx.profile);
-        let answer = match plan {
-            Ok(plan) => {
-                let done =
-                    self.commit(Side::Sender, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
-                match done {
-                    Ok(Resent::Opened { cycle }) => history::Resent::Opened { cycle },
-                    Ok(Resent::PulledForward) => history::Resent::PulledForward,
-                    Err(_) => history::Resent::Refused,
-                }
+        if row.resend(&endpoint, Id(1), now, ctx.profile).is_err() {
+            return self.resent(delivery, history::Resent::Refused, ctx);
+        }
+        let step = Step::ResendCommit { row, endpoint, now };
+        self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
+    }
+
+    fn resend_commit(
+        &mut self,
+        row: &Delivery,
+        endpoint: &Endpoint,
+        now: Millis,
+        tries: u8,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let Ok(plan) = row.resend(endpoint, Id(1), now, ctx.profile) else { return };
+        let delivery = row.id.0 as u32;
+        match self.commit(Side::Sender, Node::Operator, plan, None, ctx, |_, _| [None; 2]) {
+            Ok(Resent::Opened { cycle }) => {
+                self.resent(delivery, history::Resent::Opened { cycle }, ctx);
             }
-            Err(_) => history::Resent::Refused,
-        };
-        self.say(ctx, Node::Operator, Fact::Resent { delivery: no, by, answer });
+            Ok(Resent::PulledForward) => {
+                self.resent(delivery, history::Resent::PulledForward, ctx);
+            }
+            Err(Uncommitted::Conflict) => self.resend(delivery, tries.saturating_add(1), ctx),
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {}
+        }
+    }
+
+    fn resent(&self, delivery: u32, answer: history::Resent, ctx: &mut Ctx<'_>) {
+        let fact = Fact::Resent { delivery: DeliveryNo(delivery), by: Person(1), answer };
+        self.say(ctx, Node::Operator, fact);
+    }
+
+    fn cancel(&mut self, delivery: u32, ctx: &mut Ctx<'_>) {
+        let db = self.db(Side::Sender);
+        if !self.reachable(Side::Sender) || !db.writable {
+            return;
+        }
+        let Some(row) = db.delivery(Id(u128::from(delivery))).copied() else { return };
+        if row.cancel(Reason::Operator).is_some() {
+            self.then(NOBODY, ctx.setup.lags.disk_ms, Step::CancelCommit { row }, ctx);
+        }
+    }
+
+    /// Whoever cancels what has changed meanwhile looks again.
+    fn cancel_commit(&mut self, row: &Delivery, ctx: &mut Ctx<'_>) {
+        let Some(plan) = row.cancel(Reason::Operator) else { return };
+        let delivery = DeliveryNo(row.id.0 as u32);
+        let fact = Fact::Closed { delivery, stand: history::DeliveryStand::Cancelled };
+        let done =
+            self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        if done == Err(Uncommitted::Conflict) {
+            self.cancel(delivery.0, ctx);
+        }
     }
 
     fn replay_failed(&mut self, receipt: u32, ctx: &mut Ctx<'_>) {
         let row = self.db(Side::Receiver).receipt(Id(u128::from(receipt)));
         if row.is_some_and(|row| matches!(row.stand, hookproof_core::inbox::Stand::InReview(_))) {
-            self.replay(receipt, true, ctx);
+            self.replay(receipt, true, 0, ctx);
         }
     }
 
-    fn replay(&mut self, receipt: u32, allowed: bool, ctx: &mut Ctx<'_>) {
+    fn replay(&mut self, receipt: u32, allowed: bool, tries: u8, ctx: &mut Ctx<'_>) {
         if !self.reachable(Side::Receiver) || !self.db(Side::Receiver).writable {
             return;
         }
@@ -236,26 +343,37 @@ impl World {
         let Some(row) = self.db(Side::Receiver).receipt(Id(u128::from(receipt))).copied() else {
             return;
         };
-        let permissive = ctx.is(Rogue::ReplayWithoutAuthorisation);
-        let warrant = Warrant {
-            by: Id(1),
-            person_allowed: allowed || permissive,
-            source_authorised: true,
-            secret_unrevoked: true,
-        };
-        let answer = match row.replay(&warrant, now, ctx.inbox) {
-            Ok(plan) => {
-                let done =
-                    self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]);
-                match done {
-                    Ok(_) if allowed => history::Replayed::Accepted,
-                    Ok(_) => history::Replayed::AcceptedUnauthorised,
-                    Err(_) => history::Replayed::Refused,
-                }
+        match row.replay(&warrant(allowed, ctx), now, ctx.inbox) {
+            Ok(_) => {
+                let step = Step::ReplayCommit { row, allowed, now };
+                self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
             }
-            Err(NotReplayed::Waiting) => history::Replayed::Waiting,
-            Err(_) => history::Replayed::Refused,
-        };
+            Err(NotReplayed::Waiting) => self.replayed(receipt, history::Replayed::Waiting, ctx),
+            Err(_) => self.replayed(receipt, history::Replayed::Refused, ctx),
+        }
+    }
+
+    fn replay_commit(
+        &mut self,
+        row: &Receipt,
+        allowed: bool,
+        now: Millis,
+        tries: u8,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let Ok(plan) = row.replay(&warrant(allowed, ctx), now, ctx.inbox) else { return };
+        let receipt = row.id.0 as u32;
+        match self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]) {
+            Ok(_) if allowed => self.replayed(receipt, history::Replayed::Accepted, ctx),
+            Ok(_) => self.replayed(receipt, history::Replayed::AcceptedUnauthorised, ctx),
+            Err(Uncommitted::Conflict) => {
+                self.replay(receipt, allowed, tries.saturating_add(1), ctx);
+            }
+            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {}
+        }
+    }
+
+    fn replayed(&self, receipt: u32, answer: history::Replayed, ctx: &mut Ctx<'_>) {
         let fact = Fact::Replayed { receipt: ReceiptNo(receipt), by: Person(1), answer };
         self.say(ctx, Node::Operator, fact);
     }
@@ -270,34 +388,46 @@ impl World {
             .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
     }
 
-    fn turn(&mut self, endpoint: u32, life: Life, ctx: &mut Ctx<'_>) {
+    /// Turns an endpoint, or changes its URL or secret.
+    fn turn(&mut self, endpoint: u32, life: Option<Life>, tries: u8, ctx: &mut Ctx<'_>) {
         let row = self.db(Side::Sender).endpoints[endpoint as usize];
-        let Some(plan) = row.turn(life, self.db_now(Side::Sender)) else { return };
-        let was = row.life;
-        let life = match life {
-            Life::Active if matches!(was, Life::Unsubscribed) => EndpointLife::Registered,
-            Life::Active => EndpointLife::Resumed,
-            Life::Paused => EndpointLife::Paused,
-            Life::Disabled => EndpointLife::Disabled,
-            Life::Unsubscribed => EndpointLife::Unsubscribed,
-            Life::Deleted => EndpointLife::Deleted,
-        };
-        let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life };
-        let done =
-            self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
-        if done.is_ok() && life == EndpointLife::Registered {
-            self.greet(endpoint, ctx);
-        }
+        let now = self.db_now(Side::Sender);
+        let step = Step::TurnCommit { row, life, now };
+        self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
     }
 
-    fn change(&mut self, endpoint: u32, ctx: &mut Ctx<'_>) {
-        let row = self.db(Side::Sender).endpoints[endpoint as usize];
-        let Some(plan) = row.change() else { return };
-        let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life: EndpointLife::Changed };
+    fn turn_commit(
+        &mut self,
+        row: &Endpoint,
+        life: Option<Life>,
+        now: Millis,
+        tries: u8,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let plan = match life {
+            Some(life) => row.turn(life, now),
+            None => row.change(),
+        };
+        let Some(plan) = plan else { return };
+        let turned = match life {
+            None => EndpointLife::Changed,
+            Some(Life::Active) if row.life == Life::Unsubscribed => EndpointLife::Registered,
+            Some(Life::Active) => EndpointLife::Resumed,
+            Some(Life::Paused) => EndpointLife::Paused,
+            Some(Life::Disabled) => EndpointLife::Disabled,
+            Some(Life::Unsubscribed) => EndpointLife::Unsubscribed,
+            Some(Life::Deleted) => EndpointLife::Deleted,
+        };
+        let endpoint = row.id.0 as u32;
+        let fact = Fact::Endpoint { endpoint: EndpointNo(endpoint), life: turned };
         let done =
             self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
-        if done.is_ok() {
-            self.greet(endpoint, ctx);
+        match done {
+            Ok(()) if matches!(turned, EndpointLife::Registered | EndpointLife::Changed) => {
+                self.greet(endpoint, ctx);
+            }
+            Err(Uncommitted::Conflict) => self.turn(endpoint, life, tries.saturating_add(1), ctx),
+            Ok(()) | Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {}
         }
     }
 
@@ -318,11 +448,14 @@ impl World {
         }
     }
 
-    pub(super) fn purge_commit(&mut self, row: &Receipt, now: Millis, ctx: &mut Ctx<'_>) {
+    fn purge_commit(&mut self, row: &Receipt, now: Millis, ctx: &mut Ctx<'_>) {
         let Some(plan) = row.purge(now, ctx.inbox) else { return };
         let fact = Fact::Purged { receipt: ReceiptNo(row.id.0 as u32) };
-        let _ = self
+        let done = self
             .commit(Side::Receiver, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        if done.is_ok() {
+            self.tasks.retain(|task| of_receipt(&task.step) != Some(row.id));
+        }
     }
 
     /// Loads a due delivery and its lane for a claim.
@@ -390,11 +523,47 @@ impl World {
     }
 }
 
+/// The receipt that a step knows by its key. A key never comes again, but the model's are few: whoever
+/// held a receipt that was purged would find that it is gone.
+fn of_receipt(step: &Step) -> Option<Id> {
+    match step {
+        Step::WorkClaim { row, .. }
+        | Step::WorkCommit { row, .. }
+        | Step::FetchCommit { row, .. }
+        | Step::FailCommit { row, .. }
+        | Step::ReplayCommit { row, .. }
+        | Step::PurgeCommit { row, .. } => Some(row.id),
+        Step::Work { job } | Step::Fetch { job } | Step::Fail { job, .. } => Some(job.receipt()),
+        _ => None,
+    }
+}
+
+/// The side whose database a person's transaction is open with.
+fn of_people(step: &Step) -> Option<Side> {
+    match step {
+        Step::ResendCommit { .. } | Step::CancelCommit { .. } | Step::TurnCommit { .. } => {
+            Some(Side::Sender)
+        }
+        Step::ReplayCommit { .. } => Some(Side::Receiver),
+        _ => None,
+    }
+}
+
+fn warrant(allowed: bool, ctx: &Ctx<'_>) -> Warrant {
+    let permissive = ctx.is(Rogue::ReplayWithoutAuthorisation);
+    Warrant {
+        by: Id(1),
+        person_allowed: allowed || permissive,
+        source_authorised: true,
+        secret_unrevoked: true,
+    }
+}
+
 impl Deed {
     /// The family of faults that a deed belongs to, if it is the start of one.
     fn family(self) -> Option<Family> {
         Some(match self {
-            Self::Resend { .. } => Family::OperatorResend,
+            Self::Resend { .. } | Self::Cancel { .. } => Family::OperatorResend,
             Self::ResendAll => Family::BulkResend,
             Self::Replay { .. } | Self::ReplayAll => Family::OperatorReplay,
             Self::Book { .. } => Family::ManualBooking,

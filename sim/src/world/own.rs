@@ -148,7 +148,11 @@ impl World {
         if let Err(failure) = worked {
             self.not_worked(work.task, work.job, failure, ctx);
         }
-        matches!(worked, Ok(_) | Err(Uncommitted::Unknown))
+        match worked {
+            Ok(_) => true,
+            Err(Uncommitted::Unknown) => twist == Some(Twist::AnswerLost),
+            Err(Uncommitted::Conflict | Uncommitted::RolledBack) => false,
+        }
     }
 
     /// Writes down the effects that other transactions made true, before the lines that say how this

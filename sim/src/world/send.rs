@@ -75,7 +75,8 @@ impl World {
             _ => None,
         };
         if let Some(answer) = early {
-            self.say(ctx, Node::App, Fact::Published { event: no, answer });
+            let fact = Fact::Published { event: no, other_body: false, answer };
+            self.say(ctx, Node::App, fact);
             if answer == history::Published::Duplicate {
                 return;
             }
@@ -98,7 +99,8 @@ impl World {
         ctx: &mut Ctx<'_>,
     ) {
         let planned = ctx.setup.events[event as usize];
-        let digest = Digest(u128::from(body_of(event).0));
+        let other_body = found.is_some() && reuses_key(event, call, ctx);
+        let digest = Digest(u128::from(body_of(event).0 + u32::from(other_body)));
         let plan = publish(found, Id(u128::from(event)), digest, now);
         let fact = Fact::Committed {
             event: EventNo(event),
@@ -111,13 +113,12 @@ impl World {
         let published = self.commit(Side::Sender, Node::App, plan, twist, ctx, |published, _| {
             [(*published == Published::Accepted).then_some(fact), None]
         });
-        self.published(event, call, tries, published, ctx);
+        self.published((event, call, other_body), tries, published, ctx);
     }
 
     fn published(
         &mut self,
-        event: u32,
-        call: u8,
+        (event, call, other_body): (u32, u8, bool),
         tries: u8,
         published: Result<Published, Uncommitted>,
         ctx: &mut Ctx<'_>,
@@ -142,7 +143,8 @@ impl World {
                 history::Published::Failed
             }
         };
-        self.say(ctx, Node::App, Fact::Published { event: EventNo(event), answer });
+        let fact = Fact::Published { event: EventNo(event), other_body, answer };
+        self.say(ctx, Node::App, fact);
     }
 
     /// The authoritative API learns of a committed event.
@@ -154,7 +156,10 @@ impl World {
         let truth = &mut self.truth[planned.entity as usize];
         let newer = match model.order() {
             Order::Graph => truth[0].state != rule.to && model.leads(truth[0].state, rule.to),
-            Order::Version | Order::Sequence | Order::Instant => planned.version > truth[0].version,
+            // Of two facts of one moment it takes the one that comes later in life.
+            Order::Version | Order::Sequence | Order::Instant => {
+                (planned.version, rule.to) > (truth[0].version, truth[0].state)
+            }
         };
         if newer {
             *truth = [Fetched { state: rule.to, version: planned.version }, truth[0]];
@@ -532,6 +537,11 @@ impl World {
     }
 }
 
+/// Whether a call shows the key of an event that is there with another body.
+fn reuses_key(event: u32, call: u8, ctx: &Ctx<'_>) -> bool {
+    call > 0 && ctx.dice.below(Site::new(0x87, event, u32::from(call), 0), 4) == 0
+}
+
 /// The bytes of an event, as a number; the three above it are for bytes that differ.
 pub(super) fn body_of(event: u32) -> Body {
     Body(event * 4)
@@ -572,7 +582,8 @@ fn claim_facts(
             wait_ms: row.wake().map_or(0, |wake| wake.since(now)),
         }),
         Claim::Failed => {
-            Some(Fact::Closed { delivery, stand: DeliveryStand::Failed { known: false } })
+            let stand = after.map(|row| delivery_stand(row.stand, now));
+            stand.map(|stand| Fact::Closed { delivery, stand })
         }
         Claim::Cancelled => Some(Fact::Closed { delivery, stand: DeliveryStand::Cancelled }),
     };

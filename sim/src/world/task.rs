@@ -2,7 +2,7 @@
 
 use hookproof_core::{
     Id, Millis,
-    endpoint::{Endpoint, Lane},
+    endpoint::{Endpoint, Lane, Life},
     inbox::Receipt,
     model::Entity,
     outbox::{Attempt, Delivery, Ended, Event, Request, Ticket},
@@ -138,6 +138,25 @@ pub enum Step {
     },
     PurgeCommit {
         row: Receipt,
+        now: Millis,
+    },
+    ResendCommit {
+        row: Delivery,
+        endpoint: Endpoint,
+        now: Millis,
+    },
+    ReplayCommit {
+        row: Receipt,
+        allowed: bool,
+        now: Millis,
+    },
+    CancelCommit {
+        row: Delivery,
+    },
+    /// `None`: its URL or its secret changes.
+    TurnCommit {
+        row: Endpoint,
+        life: Option<Life>,
         now: Millis,
     },
     Restart {
@@ -281,6 +300,10 @@ pub fn address(step: &Step) -> (u8, u32, u32) {
         Step::Restart { process } => (23, u32::from(*process), 0),
         Step::PurgeCommit { row, .. } => (24, of(row.id), row.rev),
         Step::PublishCommit { event, call, .. } => (25, *event, u32::from(*call)),
+        Step::ResendCommit { row, .. } => (27, of(row.id), row.rev),
+        Step::ReplayCommit { row, .. } => (28, of(row.id), row.rev),
+        Step::CancelCommit { row } => (29, of(row.id), row.rev),
+        Step::TurnCommit { row, .. } => (30, of(row.id), row.rev),
         Step::Secret { endpoint, turn } => {
             let (kind, secret) = match turn {
                 Turn::Install(secret) => (0, secret),

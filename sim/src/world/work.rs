@@ -190,8 +190,13 @@ impl World {
                 let tries = task.tries + 1;
                 self.again(owner, ctx.setup.lags.disk_ms, tries, Step::Work { job }, ctx);
             }
-            // Whether it is in is for the row to say; if it is not, its wake brings it back.
-            Uncommitted::Unknown => {}
+            // Whether it is in is for the row to say; a worker that does not ask leaves it to its wake.
+            Uncommitted::Unknown => {
+                let site = Site::new(0x88, job.receipt().0 as u32, job.fence(), 0);
+                if ctx.setup.terms.timely && ctx.dice.below(site, 2) == 0 {
+                    self.retry(owner, task.tries, Step::Work { job }, ctx);
+                }
+            }
             Uncommitted::Conflict | Uncommitted::RolledBack => {
                 let fault = Fault::Infrastructure;
                 let fault = ctx.rogue.map_or(fault, |rogue| rogue.blames(fault));
@@ -277,7 +282,8 @@ impl World {
         };
         if let Some(Fetched { state, version }) = fetched {
             let (receipt, entity) = (ReceiptNo(row.id.0 as u32), EntityNo(entity.id.0 as u32));
-            self.say(ctx, Node::Api, Fact::Fetched { receipt, entity, state, version });
+            let fence = job.fence();
+            self.say(ctx, Node::Api, Fact::Fetched { receipt, fence, entity, state, version });
         }
         let step = Step::FetchCommit { job, row, entity, booked, now, fetched };
         self.again(owner, ctx.setup.lags.net_ms, tries, step, ctx);

@@ -42,6 +42,7 @@ impl Commit {
         here && match line.fact {
             Fact::Woken { .. } => true,
             Fact::Moved { .. }
+            | Fact::Projected { .. }
             | Fact::Effect { .. }
             | Fact::DeadLettered { .. }
             | Fact::Alerted { .. }

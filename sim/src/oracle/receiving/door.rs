@@ -288,14 +288,18 @@ impl Receiving {
     }
 
     fn keep(&mut self, now: Now<'_>, id: DeliveryId, body: Body) -> Millis {
-        let request = self
+        // Copies look alike, and the clock may have gone back between them.
+        let alike = self
             .door
             .of_id(id)
-            .find(|request| request.body == body && now.by == Node::Ingress(request.ingress));
+            .filter(|request| request.body == body && now.by == Node::Ingress(request.ingress));
+        let keep = alike.map(|request| request.keep).min();
         let profile = &now.terms.profile;
-        match (request, now.terms.inbox.retention_ms) {
-            (Some(request), _) => request.keep,
+        match (keep, now.terms.inbox.retention_ms) {
+            (Some(keep), _) => keep,
             (None, None) => NEVER,
+            // What hung may be of a request that is not at the door any more, and older than its commit.
+            (None, Some(_)) if self.weather.hung => Millis(0),
             (None, Some(ms)) => now.db + ms.max(retention_min_ms(profile, now.terms.skew_ms)),
         }
     }

@@ -188,7 +188,6 @@ impl Receiving {
 
 /// Whether a row that stands so is what the history says.
 fn agrees(receipt: &Receipt, stand: ReceiptStand) -> bool {
-    let applied = receipt.is(Mark::Applied) && stand == ReceiptStand::Applied;
     match receipt.stand {
         Stand::Absent => false,
         // How a receipt at work is called is not told.
@@ -201,8 +200,11 @@ fn agrees(receipt: &Receipt, stand: ReceiptStand) -> bool {
         Stand::Retrying => stand == ReceiptStand::Retrying,
         Stand::Applied => stand == ReceiptStand::Applied,
         // A replay cannot take back that it was applied once.
-        Stand::AlreadyBooked => stand == ReceiptStand::AlreadyBooked || applied,
-        Stand::Overtaken => stand == ReceiptStand::Overtaken || applied,
+        Stand::AlreadyBooked | Stand::Overtaken if receipt.is(Mark::Applied) => {
+            stand == ReceiptStand::Applied
+        }
+        Stand::AlreadyBooked => stand == ReceiptStand::AlreadyBooked,
+        Stand::Overtaken => stand == ReceiptStand::Overtaken,
         Stand::Ignored => stand == ReceiptStand::Ignored,
         Stand::InReview => stand == ReceiptStand::InReview,
     }

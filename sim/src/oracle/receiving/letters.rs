@@ -2,7 +2,7 @@
 
 use super::{
     super::{Breach, Danger, breach, row},
-    Now, Receiving,
+    Now, Receiving, lag_ms,
     receipt::{Cap, Mark, Stand},
 };
 use crate::{
@@ -67,15 +67,33 @@ impl Receiving {
     }
 
     /// Takes in `Settled` and `Closed`: a delivery that failed raises a dead letter in that commit.
-    pub(super) fn settled(&mut self, now: Now<'_>, delivery: DeliveryNo, stand: DeliveryStand) {
+    pub(super) fn settled(
+        &mut self,
+        now: Now<'_>,
+        delivery: DeliveryNo,
+        stand: DeliveryStand,
+        attempted: bool,
+    ) -> Result<(), Breach> {
         let letter = self.commit.and_then(|commit| commit.letter);
-        let written = letter.is_some_and(|(about, _)| about == About::Delivery(delivery));
+        let letter = letter.filter(|(about, _)| *about == About::Delivery(delivery));
+        let written = letter.is_some();
         let failed = matches!(stand, DeliveryStand::Failed { .. });
+        if let (DeliveryStand::Failed { known }, Some((_, reason))) = (stand, letter) {
+            let true_to_it = match reason {
+                Reason::Exhausted | Reason::Gone => known && attempted,
+                Reason::Unanswered => !known && attempted,
+                Reason::ClaimLost => !known && !attempted,
+                _ => false,
+            };
+            let no = delivery.0;
+            hold!(true_to_it, R11, "delivery {no} failed, and its dead letter says why wrongly");
+        }
         if failed && !written {
             self.within(now).failed = Some(delivery);
         } else if written && self.commit.is_some_and(|commit| commit.alerted) {
             self.commit = None;
         }
+        Ok(())
     }
 
     /// Takes in `Replayed`.
@@ -108,10 +126,20 @@ impl Receiving {
                     R12,
                     "a replay of receipt {no} was accepted, which is gone"
                 );
+                hold!(
+                    !receipt.stand.is_open() || receipt.is(Mark::Adrift),
+                    R12,
+                    "a replay of receipt {no} was accepted, which waits for work already"
+                );
+                let astray = now.terms.timely && now.at <= self.weather.astray_until;
                 let row = self.rows.receipt_mut(number);
                 row.conclude(Stand::Queued);
                 row.strikes = 0;
-                row.cap = Cap::from(now.db, &now.terms.inbox);
+                row.cap = if astray {
+                    Cap::UNKNOWN
+                } else {
+                    Cap::from(now.db - lag_ms(now.terms), &now.terms.inbox)
+                };
                 row.mark(Mark::Replayed);
                 self.due(now, number, 0);
                 Ok(())

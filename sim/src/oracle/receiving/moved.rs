@@ -84,18 +84,24 @@ impl Receiving {
         ))
     }
 
+    /// Takes in `Projected`.
+    pub(super) fn projected(&mut self, now: Now<'_>, entity: EntityNo, shown: Option<State>) {
+        self.within(now);
+        super::super::row(&mut self.rows.entities, entity.index()).projected = shown;
+    }
+
     /// Takes in `Fetched`.
     pub(super) fn fetched(
         &mut self,
         number: ReceiptNo,
-        state: State,
-        version: u64,
+        fence: u32,
+        said: (State, u64),
         danger: &mut Danger,
     ) {
         danger.count(Promise::R15);
         let receipt = self.rows.receipt_mut(number);
-        if receipt.claim.is_some() {
-            receipt.fetched = Some((state, version));
+        if receipt.claim.is_some_and(|claim| claim.fence == fence) {
+            receipt.fetched = Some(said);
         }
     }
 }
@@ -105,7 +111,7 @@ impl Receiving {
 fn is_behind(model: &Model, entity: &Entity, state: State, version: u64) -> bool {
     match model.order() {
         Order::Graph => state != entity.state && model.leads(entity.state, state),
-        Order::Instant => version >= entity.version && state != entity.state,
-        Order::Version | Order::Sequence => version > entity.version,
+        Order::Instant if version == entity.version => state != entity.state,
+        Order::Version | Order::Sequence | Order::Instant => version > entity.version,
     }
 }

@@ -111,6 +111,7 @@ impl Rows {
         key.push(row.state.0);
         key.push(u8::from(row.refetched) | u8::from(row.partial) << 1 | u8::from(row.shaken) << 2);
         number(key, row.version);
+        key.push(row.projected.map_or(0, |state| state.0 + 1));
         let mut next = row.first_operation;
         while let Some(at) = next {
             let operation = &self.operations[at as usize];

@@ -55,7 +55,8 @@ pub(super) struct Claim {
     pub(super) at: Millis,
     /// The outcomes of the handler since, as a set.
     pub(super) ran: u8,
-    /// The database's clock was put back since, so that nothing is known of when it decided.
+    /// The database's clock was put back since, or jumped just before, so that nothing is known of when
+    /// it decided.
     pub(super) jumped: bool,
 }
 

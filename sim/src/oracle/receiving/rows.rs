@@ -37,6 +37,8 @@ pub(super) struct Known {
 pub(super) struct EntityRow {
     pub(super) state: State,
     pub(super) version: u64,
+    /// What it shows as projected.
+    pub(super) projected: Option<State>,
     /// It was moved to what the authoritative API said.
     pub(super) refetched: bool,
     /// A receipt that made it what it is was purged.
@@ -85,6 +87,7 @@ impl Default for EntityRow {
         Self {
             state: State(0),
             version: 0,
+            projected: None,
             refetched: false,
             partial: false,
             shaken: false,

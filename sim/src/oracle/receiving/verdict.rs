@@ -1,6 +1,6 @@
 //! What the work did to its entity, and what it said of it (R8, R9, R10, R11, R13, R15, R19).
 
-use hookproof_core::model::{Entity, Kind, Model, Order, Proposal, Standing};
+use hookproof_core::model::{Early, Entity, Kind, Model, Order, Proposal, Standing, State};
 
 use super::{
     super::{Breach, Danger, breach},
@@ -24,6 +24,8 @@ struct Scene<'a> {
     /// The entity as it was, and as the commit leaves it.
     before: Entity,
     after: Entity,
+    /// What the commit leaves shown as projected.
+    projected: Option<State>,
     /// Where the event stood to the entity as it was.
     standing: Standing,
     /// The operation that the event asks for, and who had booked it before.
@@ -31,6 +33,8 @@ struct Scene<'a> {
     booked: Booked,
     /// The commit had an effect.
     effect: bool,
+    /// The authoritative API may not have answered.
+    mute: bool,
 }
 
 impl Receiving {
@@ -58,6 +62,9 @@ impl Receiving {
             R13,
             "the outcome of receipt {no} was recorded by a claim that is over"
         );
+        let lost = verdict == Verdict::SetAside(Reason::WorkerLost);
+        let works = receipt.claim.is_some_and(|claim| self.is_at_work(now, &claim));
+        hold!(!(lost && works), R11, "receipt {no} is said to have lost its worker, and has not");
         self.judge(now, number, &receipt, verdict, commit.as_ref())?;
         self.stand(now, number, &receipt, verdict, danger);
         self.concluded(now, commit);
@@ -129,6 +136,7 @@ impl Receiving {
             Some((moved, state, version)) if moved == entity => Entity { state, version, ..after },
             Some(_) | None => after,
         };
+        let projected = self.rows.entity(entity).projected;
         let operation = operation(now.terms, receipt);
         let effect = commit.and_then(|commit| commit.effect);
         let booked = match operation {
@@ -142,10 +150,12 @@ impl Receiving {
             proposal,
             before,
             after,
+            projected,
             standing: model.standing(&before, &proposal),
             operation,
             booked,
             effect: effect.is_some(),
+            mute: self.weather.mute || !now.terms.timely,
         })
     }
 
@@ -201,7 +211,42 @@ impl Scene<'_> {
             Verdict::Overtaken => self.overtaken(),
             Verdict::Deferred { timer_ms, cap_ms } => self.deferred(timer_ms, cap_ms, now),
             Verdict::SetAside(reason) => self.set_aside(reason, now),
+        }?;
+        self.shows(verdict)
+    }
+
+    /// An early event shows what it intends, until that is reached or will not be (R9).
+    fn shows(&self, verdict: Verdict) -> Result<(), Breach> {
+        if self.model.early() != Early::Project {
+            return Ok(());
         }
+        let no = self.no;
+        let intended = self.model.rule(self.proposal.event).map(|rule| rule.to);
+        let ahead = |state: State, of: State| state != of && self.model.leads(of, state);
+        match (verdict, self.projected, intended) {
+            (Verdict::Deferred { .. }, None, _) => {
+                breaks!(R9, "receipt {no} is deferred, and nothing is shown as projected")
+            }
+            (Verdict::Deferred { .. }, Some(shown), Some(intended)) => {
+                let told = shown == intended || !ahead(intended, shown);
+                hold!(told, R9, "receipt {no} is deferred, and what it intends is not projected");
+            }
+            (Verdict::Applied | Verdict::AlreadyBooked, Some(shown), _) => {
+                let told = ahead(shown, self.after.state);
+                hold!(told, R9, "receipt {no} is done, and what is reached is shown as projected");
+            }
+            // What is set aside because it fails may still be replayed, and is intended.
+            (
+                Verdict::SetAside(Reason::DeferralCap | Reason::Impossible) | Verdict::Overtaken,
+                Some(shown),
+                Some(intended),
+            ) => {
+                let told = shown != intended;
+                hold!(told, R9, "receipt {no} is not to be applied, and still projected");
+            }
+            (_, _, _) => {}
+        }
+        Ok(())
     }
 
     fn applied(&self) -> Result<(), Breach> {
@@ -221,6 +266,11 @@ impl Scene<'_> {
         self.applied_in_its_turn()
     }
 
+    /// Where the authoritative API decided, the entity moved to what it said.
+    fn is_news(&self) -> bool {
+        (self.before.state, self.before.version) != (self.after.state, self.after.version)
+    }
+
     fn applied_in_its_turn(&self) -> Result<(), Breach> {
         let no = self.no;
         match self.standing {
@@ -235,6 +285,7 @@ impl Scene<'_> {
             }
             Standing::Early => {
                 hold!(self.is_contained(), R8, "receipt {no} was applied before its prerequisite");
+                hold!(self.is_news(), R13, "receipt {no} was marked applied, and changed nothing");
                 Ok(())
             }
             Standing::Equal => {
@@ -243,6 +294,7 @@ impl Scene<'_> {
                     R15,
                     "receipt {no} is as new as its entity, and nobody asked"
                 );
+                hold!(self.is_news(), R13, "receipt {no} was marked applied, and changed nothing");
                 Ok(())
             }
             // A replay finds its own work done.
@@ -277,6 +329,11 @@ impl Scene<'_> {
     fn overtaken(&self) -> Result<(), Breach> {
         let no = self.no;
         hold!(!self.effect, R8, "receipt {no} was overtaken, and had an effect");
+        hold!(
+            self.booked == Booked::No || self.receipt.is(Mark::Applied),
+            R13,
+            "receipt {no} was marked overtaken, and its operation is booked"
+        );
         // A replay finds its own work done and passed.
         let replayed = self.receipt.is(Mark::Applied);
         let ok = match self.standing {
@@ -313,6 +370,12 @@ impl Scene<'_> {
             R8,
             "receipt {no} was deferred, and it can never be applied"
         );
+        hold!(
+            self.mute || !self.is_told(),
+            R15,
+            "receipt {no} was deferred, and the API said what it waits for"
+        );
+        hold!(timer_ms <= cap_ms, R9, "receipt {no} is deferred past its cap");
         hold!(
             timer_ms <= policy.defer_timer_ms + policy.defer_timer_ms / 20,
             R9,
@@ -352,11 +415,18 @@ impl Scene<'_> {
                     "receipt {no} was set aside before its cap"
                 );
             }
-            Reason::Impossible => hold!(
-                matches!(self.standing, Standing::Impossible | Standing::Unknown),
-                R8,
-                "receipt {no} was set aside as impossible, and it is not"
-            ),
+            Reason::Impossible => {
+                hold!(
+                    matches!(self.standing, Standing::Impossible | Standing::Unknown),
+                    R8,
+                    "receipt {no} was set aside as impossible, and it is not"
+                );
+                hold!(
+                    !self.receipt.is(Mark::Applied) && self.booked == Booked::No,
+                    R12,
+                    "receipt {no} was set aside as impossible, and what it asks for is done"
+                );
+            }
             Reason::Unreadable => {
                 hold!(false, R19, "receipt {no} was set aside as unreadable, and it was read");
             }
@@ -376,6 +446,17 @@ impl Scene<'_> {
         let what =
             format_args!("receipt {} was worked, and its entity does not know the type", self.no);
         Err(breach(Promise::R19, what))
+    }
+
+    /// Whether what the authoritative API said last contains the event.
+    fn is_told(&self) -> bool {
+        self.receipt.fetched.is_some_and(|(state, version)| match self.model.order() {
+            Order::Graph => {
+                let rule = self.model.rule(self.proposal.event);
+                rule.is_some_and(|rule| self.model.leads(rule.to, state))
+            }
+            Order::Version | Order::Sequence | Order::Instant => version >= self.proposal.version,
+        })
     }
 
     /// Whether the authoritative API was asked, and the entity is now at least as new as the event.

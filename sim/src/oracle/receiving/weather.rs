@@ -8,7 +8,8 @@ use super::{
     super::{Breach, Danger, Terms, breach, pack::NEVER},
     Now, Receiving,
     door::Sign,
-    receipt::{Mark, Receipt, Stand},
+    lag_ms,
+    receipt::{Claim, Mark, Receipt, Stand},
     rows::Rows,
 };
 use crate::{
@@ -34,6 +35,11 @@ pub(super) struct Weather {
     /// Its workers that are known to be up, as a set, and those of them that stand still.
     pub(super) up: u64,
     pub(super) stalled: u64,
+    /// Until when a decision may commit that was made before its database's clock jumped.
+    pub(super) astray_until: Millis,
+    /// Whether one ever stood still, and whether the authoritative API ever failed to answer.
+    pub(super) stood_still: bool,
+    pub(super) mute: bool,
     /// On the database's clock: until then there was an excuse for not taking up what was due. It never
     /// ends once that clock was put back: a deadline may have been decided before and written after, so
     /// nobody can tell any more what is late.
@@ -52,6 +58,9 @@ impl Default for Weather {
             workers_troubled: false,
             up: 0,
             stalled: 0,
+            astray_until: Millis(0),
+            stood_still: false,
+            mute: false,
             grace: Millis(0),
             next_check: NEVER,
         }
@@ -85,11 +94,21 @@ impl Weather {
     }
 
     fn stall(&mut self, worker: u8) {
+        self.stood_still = true;
         self.stalled |= 1_u64.checked_shl(u32::from(worker)).unwrap_or(0);
     }
 }
 
 impl Receiving {
+    /// Whether the worker that holds this claim has it for sure: its time is not over, however long
+    /// before its line its transaction read the clock.
+    pub(super) fn is_at_work(&self, now: Now<'_>, claim: &Claim) -> bool {
+        now.terms.timely
+            && !self.weather.stood_still
+            && !claim.jumped
+            && now.db + lag_ms(now.terms) < claim.at + now.terms.inbox.work_limit_ms
+    }
+
     /// Takes in what only excuses, or endangers.
     pub(super) fn weathered(&mut self, now: Now<'_>, fact: &Fact, danger: &mut Danger) {
         match (*fact, now.by) {
@@ -97,7 +116,7 @@ impl Receiving {
                 self.weather.down = !up;
                 self.excuse_all();
             }
-            (Fact::Fault { family }, by) => self.struck(family, by),
+            (Fact::Fault { family }, by) => self.struck(now, family, by),
             (Fact::Conflicted | Fact::RolledBackByDatabase, Node::Ingress(ingress)) => {
                 self.rolled_back(ingress, Sign::Errored, danger);
             }
@@ -173,7 +192,7 @@ impl Receiving {
         }
     }
 
-    fn struck(&mut self, family: Family, by: Node) {
+    fn struck(&mut self, now: Now<'_>, family: Family, by: Node) {
         let of_database = [Family::DatabaseDown, Family::DatabaseReadOnly, Family::PoolExhausted]
             .contains(&family);
         match by {
@@ -182,11 +201,13 @@ impl Receiving {
                 self.excuse_all();
             }
             Node::Ingress(ingress) => {
-                self.weather.hung |= family == Family::Hang;
+                let stands = family == Family::Stall && now.terms.timely;
+                self.weather.hung |= family == Family::Hang || stands;
                 self.door.of(ingress).for_each(|request| request.sign(Sign::Excused));
             }
             Node::Worker(worker) => {
                 self.weather.workers_troubled = true;
+                self.weather.mute |= family == Family::FailingApi;
                 if [Family::Stall, Family::Hang].contains(&family) {
                     self.weather.stall(worker);
                 }
@@ -220,6 +241,7 @@ impl Receiving {
     /// that nothing more is known of when it is due.
     fn jumped(&mut self, now: Now<'_>, by_ms: i64) {
         self.weather.ahead_ms = self.weather.ahead_ms.saturating_add(by_ms);
+        self.weather.astray_until = now.at + lag_ms(now.terms);
         if by_ms >= 0 {
             return;
         }

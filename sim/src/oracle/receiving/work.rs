@@ -25,6 +25,11 @@ impl Receiving {
         let receipt = *self.worked_on(now, number)?;
         let (no, expected) = (number.0, receipt.strikes + 1);
         hold!(
+            !receipt.claim.is_some_and(|claim| self.is_at_work(now, &claim)),
+            R10,
+            "receipt {no} is claimed, and its worker's time is not over"
+        );
+        hold!(
             receipt.claim.is_some() || receipt.stand != Stand::Retrying || now.db >= receipt.wake,
             R10,
             "receipt {no} is tried again before its wait is over"
@@ -40,8 +45,9 @@ impl Receiving {
             "receipt {no} is in try {strike}, and its ladder has fewer"
         );
         self.count_claim(now.terms, &receipt, danger);
+        let jumped = now.terms.timely && now.at <= self.weather.astray_until;
         let row = self.rows.receipt_mut(number);
-        row.claim = Some(Claim { fence, at: now.db, ran: 0, jumped: false });
+        row.claim = Some(Claim { fence, at: now.db, ran: 0, jumped });
         row.strikes = strike;
         row.wake = Millis(0);
         row.fetched = None;
@@ -94,6 +100,15 @@ impl Receiving {
         if let Some(claim) = &mut receipt.claim {
             claim.ran |= ran(outcome);
         }
+        let receipt = *receipt;
+        let asked = operation(now.terms, &receipt);
+        let booked = asked.filter(|asked| self.rows.booked(*asked) != Booked::No);
+        hold!(
+            booked.is_none() || receipt.is(Mark::Shaken),
+            R7,
+            "the handler of receipt {} ran, and its operation is booked",
+            number.0
+        );
         Ok(())
     }
 

@@ -169,7 +169,12 @@ impl Securing {
             id.0,
             first.id.0
         );
-        self.left_a_trace(line.by, |of| of.delivery == delivery && of.body == body);
+        let like = |of: &Request| of.delivery == delivery && of.body == body;
+        self.left_a_trace(line.by, like);
+        let over = |of: &Request| of.ingress == ingress && like(of) && of.left && of.may_be_good();
+        if let Some(place) = self.requests.iter().position(over) {
+            self.requests.remove(place);
+        }
         Ok(())
     }
 
@@ -179,10 +184,6 @@ impl Securing {
         let alike = |of: &&mut Request| of.ingress == ingress && like(of);
         let mut good = self.requests.iter().filter(|of| of.ingress == ingress && like(of));
         if good.any(Request::may_be_good) {
-            let over = |of: &Request| of.ingress == ingress && like(of) && of.left;
-            if let Some(place) = self.requests.iter().position(over) {
-                self.requests.remove(place);
-            }
             return;
         }
         if let Some(bad) = self.requests.iter_mut().find(alike) {

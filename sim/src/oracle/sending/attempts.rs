@@ -12,7 +12,10 @@
 //! rate hold a delivery back behind its own kind (S14). Attempts to others buy nothing: a worker that
 //! sleeps on a neighbour's `Retry-After`, or a queue behind a delivery that fails, is late by minutes.
 
-use hookproof_core::Millis;
+use hookproof_core::{
+    Millis,
+    profile::{OnExhausted, OnGone},
+};
 
 use super::{
     super::{Breach, Danger, Terms},
@@ -77,6 +80,7 @@ impl Sending {
             no.0
         );
         claim_keeps_the_ladder(terms, no, rung, wait_ms)?;
+        self.is_paced(terms, no, line.at)?;
         self.in_time(terms, &delivery, no, line.at, rung)?;
         self.take(terms, line, no);
         Ok(())
@@ -133,6 +137,30 @@ impl Sending {
             no.0
         );
         hold!(late_ms == 0, S8, "delivery {} starts {late_ms} ms too late", no.0);
+        Ok(())
+    }
+
+    /// The rate of the endpoint, which claims keep (S14). When a claim read the time is known between
+    /// two bounds: no later than its line, by which it is held to the rate, and no earlier than by which
+    /// the next one is.
+    fn is_paced(&mut self, terms: &Terms, no: DeliveryNo, at: Millis) -> Result<(), Breach> {
+        let interval_ms = terms.profile.interval_ms;
+        if interval_ms == 0 || !terms.timely {
+            return Ok(());
+        }
+        let decided = self.decided(terms, no, at).unwrap_or(Millis(0));
+        let delivery = &self.deliveries[no.index()];
+        let endpoint = &mut self.endpoints[delivery.endpoint as usize];
+        let burst_ms = interval_ms.saturating_mul(u64::from(terms.profile.burst.saturating_sub(1)));
+        let early_ms = endpoint.paced.since(at + burst_ms);
+        hold!(
+            early_ms == 0 || delivery.adrift || endpoint.adrift,
+            S14,
+            "delivery {} is claimed {early_ms} ms before the rate of endpoint {} allows",
+            no.0,
+            delivery.endpoint
+        );
+        endpoint.paced = endpoint.paced.max(decided) + interval_ms;
         Ok(())
     }
 
@@ -276,7 +304,20 @@ impl Sending {
                 no.0,
                 delivery.attempt
             ),
-            DeliveryStand::Failed { known } => may_fail(terms, &delivery, no, known)?,
+            DeliveryStand::Failed { known } => {
+                may_fail(terms, &delivery, no, known)?;
+                let gone = delivery.claim.phase == Phase::Gone;
+                let off = match (gone, terms.profile.on_gone) {
+                    (true, OnGone::Disable) => true,
+                    (true, OnGone::Fail) => false,
+                    (true, OnGone::Climb) | (false, _) => {
+                        terms.profile.on_exhausted == OnExhausted::Disable
+                    }
+                };
+                if off {
+                    self.is_off(no, &delivery)?;
+                }
+            }
             DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
             DeliveryStand::Claimed => {
                 breaks!(S2, "delivery {} was settled and is still claimed", no.0);
@@ -305,6 +346,18 @@ impl Sending {
                 hold!(lost || delivery.adrift, S2, "delivery {} failed without a reason", no.0);
                 hold!(!known, S7, "the end of the last attempt of delivery {} is unknown", no.0);
                 may_be_used_up(terms, &delivery, no)?;
+                let endpoint = self.endpoints.get(delivery.endpoint as usize);
+                let left =
+                    endpoint.is_some_and(|endpoint| endpoint.life.has_left() && !endpoint.adrift);
+                hold!(
+                    !left || delivery.adrift,
+                    S2,
+                    "delivery {} failed at an endpoint that is gone: it was to be cancelled",
+                    no.0
+                );
+                if terms.profile.on_exhausted == OnExhausted::Disable {
+                    self.is_off(no, &delivery)?;
+                }
             }
             DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
             DeliveryStand::Acknowledged

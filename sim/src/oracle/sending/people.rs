@@ -11,7 +11,7 @@ use super::{
     clock::SHUT,
     lag_ms, patience_ms,
     publishing::endpoint_bit,
-    rows::{Delivery, Life, Row},
+    rows::{Delivery, Endpoint, Life, Phase, Row},
 };
 use crate::{
     history::{DeliveryNo, EndpointLife, EndpointNo, Line, Node, Resent},
@@ -31,9 +31,18 @@ impl Sending {
         danger.count(Promise::S11);
         let delivery = *self.delivery(no);
         hold!(delivery.row.exists(), S11, "delivery {} was resent, and there is none", no.0);
+        let taken = !matches!(answer, Resent::Refused);
+        let life = self.endpoints.get(delivery.endpoint as usize).map(|e| (e.life, e.adrift));
+        hold!(
+            !taken || matches!(life, Some((Life::Active, _) | (_, true))),
+            S11,
+            "delivery {} is to be sent again to an endpoint that takes nothing",
+            no.0
+        );
         match answer {
             Resent::Opened { cycle } => {
-                may_open(terms, &delivery, no, at, cycle)?;
+                let astray = at <= self.astray_until;
+                may_open(terms, &delivery, no, (at, astray), cycle)?;
                 self.open_cycle(no, at, cycle);
             }
             Resent::PulledForward => {
@@ -43,7 +52,13 @@ impl Sending {
                     "delivery {} was pulled forward, and no cycle of it is open",
                     no.0
                 );
-                self.pull_forward(no, at);
+                hold!(
+                    delivery.rung < terms.profile.ladder.attempts() || delivery.adrift,
+                    S11,
+                    "delivery {} was pulled forward, and its cycle has no attempt left",
+                    no.0
+                );
+                self.pull_forward(terms, no, at);
             }
             Resent::Refused => {
                 let shut = self.is_shut(&delivery);
@@ -75,19 +90,27 @@ impl Sending {
 
     /// Of a claimed row it is the attempt after this one that is due at once, and whoever takes over
     /// waits for the end of the lease alone.
-    fn pull_forward(&mut self, no: DeliveryNo, at: Millis) {
+    fn pull_forward(&mut self, terms: &Terms, no: DeliveryNo, at: Millis) {
         let delivery = self.delivery(no);
         match delivery.row {
             Row::Claimed => {
                 delivery.claim.hurried = true;
                 delivery.wake = delivery.wake.min(delivery.claim.lease);
+                if terms.timely {
+                    self.hurry(no, at, terms.profile.lease_ms());
+                }
                 return;
             }
             Row::Open | Row::Acknowledged | Row::Failed | Row::Cancelled | Row::Unborn => {}
         }
         delivery.wake = delivery.wake.min(at);
-        let former = delivery.due;
-        self.due_in(no, at, 0);
+        self.hurry(no, at, 0);
+    }
+
+    /// It is due after so long at the latest.
+    fn hurry(&mut self, no: DeliveryNo, at: Millis, wait_ms: u64) {
+        let former = self.delivery(no).due;
+        self.due_in(no, at, wait_ms);
         let delivery = self.delivery(no);
         if former.at <= delivery.due.at {
             delivery.due = former;
@@ -126,7 +149,15 @@ impl Sending {
             EndpointLife::Unsubscribed => Life::Unsubscribed,
             EndpointLife::Deleted => Life::Deleted,
         };
+        let revived = endpoint.life == Life::Deleted && to != Life::Deleted && !endpoint.adrift;
+        hold!(!revived, S12, "endpoint {} was deleted, and came back", no.0);
         if to == Life::Disabled && matches!(line.by, Node::Relay(_) | Node::Database(_)) {
+            hold!(
+                !endpoint.life.has_left() || endpoint.adrift,
+                S12,
+                "endpoint {} has left, and the sender disabled it",
+                no.0
+            );
             let reason = core::mem::take(&mut endpoint.may_disable);
             may_disable(terms, reason || self.was_lost(terms, line.at, no), no)?;
         }
@@ -143,12 +174,19 @@ impl Sending {
         Ok(())
     }
 
-    /// Whether the last claim of a cycle can be found lost there, though no line says so yet.
+    /// Whether a cycle there is over, or its last claim can be found lost, though no line says so yet.
     fn was_lost(&self, terms: &Terms, at: Millis, no: EndpointNo) -> bool {
         let last = terms.profile.ladder.attempts();
         let held = |d: &Delivery| d.row == Row::Claimed && d.rung == last;
         let taken = |d: &Delivery| d.adrift || (held(d) && d.wake <= at);
-        self.deliveries.iter().any(|delivery| delivery.endpoint == no.0 && taken(delivery))
+        // One that was disabled for another delivery and enabled since may be for this one.
+        let ended = |d: &Delivery| match d.claim.phase {
+            Phase::Gone => d.row == Row::Claimed,
+            Phase::Refused | Phase::Unknown => held(d),
+            Phase::Over | Phase::Idle | Phase::InFlight | Phase::Acknowledged => false,
+        };
+        let reason = |d: &Delivery| d.endpoint == no.0 && (taken(d) || ended(d));
+        self.deliveries.iter().any(reason)
     }
 
     /// Which events are owed to it (S12). One that is paused is subscribed. One that is disabled or
@@ -175,7 +213,7 @@ fn may_open(
     terms: &Terms,
     delivery: &Delivery,
     no: DeliveryNo,
-    at: Millis,
+    (at, astray): (Millis, bool),
     cycle: u16,
 ) -> Result<(), Breach> {
     let ended = match delivery.row {
@@ -196,13 +234,30 @@ fn may_open(
         delivery.cycle
     );
     hold!(
-        at <= delivery.window + lag_ms(terms) || !terms.timely || delivery.adrift,
+        at <= delivery.window + lag_ms(terms) || !terms.timely || astray || delivery.adrift,
         S11,
         "delivery {} was resent {} ms after its window",
         no.0,
         at.since(delivery.window)
     );
     Ok(())
+}
+
+impl Sending {
+    /// Where the profile says so, a delivery that failed takes its endpoint off in that commit (S6).
+    pub(super) fn is_off(&self, no: DeliveryNo, delivery: &Delivery) -> Result<(), Breach> {
+        let endpoint = self.endpoints.get(delivery.endpoint as usize);
+        let on = |endpoint: &&Endpoint| {
+            matches!(endpoint.life, Life::Active | Life::Paused) && !endpoint.adrift
+        };
+        hold!(
+            !endpoint.is_some_and(|endpoint| on(&endpoint)) || delivery.adrift,
+            S6,
+            "delivery {} failed, and its endpoint should have been disabled with it",
+            no.0
+        );
+        Ok(())
+    }
 }
 
 fn may_disable(terms: &Terms, reason: bool, no: EndpointNo) -> Result<(), Breach> {

@@ -24,7 +24,9 @@ impl Sending {
                 row(&mut self.events, event.index());
                 Ok(())
             }
-            Fact::Published { event, answer } => self.published(event, answer, danger),
+            Fact::Published { event, other_body, answer } => {
+                self.published(event, other_body, answer, danger)
+            }
             Fact::FannedOut { event, endpoint, delivery, id } => {
                 self.fanned_out(terms, line, (event, endpoint), delivery, id)
             }
@@ -53,16 +55,28 @@ impl Sending {
         Ok(())
     }
 
-    /// `Failed` says nothing of the event, which may have committed, and `KeyReused` is about
-    /// another body.
+    /// `Failed` says nothing of the event, which may have committed.
     fn published(
         &mut self,
         no: EventNo,
+        other_body: bool,
         answer: Published,
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         let event = *row(&mut self.events, no.index());
         let durable = event.committed || event.adrift;
+        hold!(
+            !other_body || !matches!(answer, Published::Accepted | Published::Duplicate),
+            S15,
+            "event {} is said to be published, with another body than was asked for",
+            no.0
+        );
+        hold!(
+            other_body || answer != Published::KeyReused,
+            S15,
+            "event {} is refused as another under its key, and it is the same",
+            no.0
+        );
         match answer {
             Published::Accepted => {
                 hold!(durable, S15, "event {} was accepted, and never committed", no.0);

@@ -234,6 +234,8 @@ pub(super) struct Endpoint {
     pub(super) starts: u32,
     /// The theoretical arrival time of the next attempt.
     pub(super) next: Millis,
+    /// The same by claims, at the earliest; where lateness counts.
+    pub(super) paced: Millis,
     pub(super) clock: Clock,
 }
 

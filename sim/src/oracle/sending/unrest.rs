@@ -6,7 +6,7 @@ use super::{
     super::{Danger, Terms},
     Sending,
     clock::{DATABASE, RELAYS, SHUT, STALL},
-    patience_ms,
+    lag_ms, patience_ms,
     rows::{Due, Life, Phase},
 };
 use crate::{
@@ -32,6 +32,7 @@ impl Sending {
             Fact::CommitUnknown => self.commit_unknown(line.by, danger),
             Fact::ClockJumped { by_ms } if line.by == Node::Database(Side::Sender) => {
                 self.clock_jumped(by_ms);
+                self.astray_until = line.at + lag_ms(terms);
             }
             Fact::Restored { side: Side::Sender, .. } => self.restored(line.at),
             Fact::Fault { family } => self.fault(family, line.by, danger),
@@ -101,6 +102,7 @@ impl Sending {
         }
         for endpoint in &mut self.endpoints {
             endpoint.next = if back_ms == 0 { endpoint.next - ahead_ms } else { Millis(0) };
+            endpoint.paced = Millis(0);
         }
     }
 
@@ -112,7 +114,7 @@ impl Sending {
         }
         for endpoint in &mut self.endpoints {
             endpoint.adrift |= endpoint.turned;
-            endpoint.next = Millis(0);
+            (endpoint.next, endpoint.paced) = (Millis(0), Millis(0));
             endpoint.in_flight = 0;
         }
         self.flights = 0;

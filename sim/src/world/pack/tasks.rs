@@ -76,6 +76,17 @@ impl Packer {
                 self.delivery(world.db(side), row, now);
                 age(&mut self.bytes, now, *then);
             }
+            Step::ResendCommit { row, endpoint, now: then } => {
+                self.delivery(world.db(Side::Sender), row, now);
+                self.endpoint(world.db(Side::Sender), endpoint, now);
+                age(&mut self.bytes, now, *then);
+            }
+            Step::CancelCommit { row } => self.delivery(world.db(Side::Sender), row, now),
+            Step::TurnCommit { row, life, now: then } => {
+                self.endpoint(world.db(Side::Sender), row, now);
+                self.bytes.push(life.map_or(0, |life| life as u8 + 1));
+                age(&mut self.bytes, now, *then);
+            }
             Step::Request(parcel) | Step::Receive { parcel } => self.parcel(parcel, task, sight),
             Step::Response(answer) => self.answer(answer),
             // Its clock goes into a new row alone, which is due at once and has no cap yet.
@@ -95,6 +106,11 @@ impl Packer {
         match &task.step {
             Step::WorkClaim { row, now: then } | Step::PurgeCommit { row, now: then } => {
                 self.receipt(world, row, now, sight);
+                age(&mut self.bytes, now, *then);
+            }
+            Step::ReplayCommit { row, allowed, now: then } => {
+                self.receipt(world, row, now, sight);
+                self.bytes.push(u8::from(*allowed));
                 age(&mut self.bytes, now, *then);
             }
             Step::Work { job } | Step::Fetch { job } => self.job(*job),

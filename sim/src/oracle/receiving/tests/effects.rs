@@ -48,7 +48,7 @@ fn r7_a_manual_booking_is_the_one_effect() {
 fn r7_an_effect_in_a_transaction_of_its_own_is_caught_when_it_comes_again() {
     let apart = story().delivered(PAID).claims(PAID, 1, 1).runs(PAID, HandlerOutcome::Done);
     let apart = apart.effect(PAID).work(Fact::Crashed).after(MINUTE).claims(PAID, 2, 2).holds();
-    apart.runs(PAID, HandlerOutcome::Done).moves(PAID, 0, 2).effect(PAID).breaks(Promise::R7);
+    apart.runs(PAID, HandlerOutcome::Done).breaks(Promise::R7);
 }
 
 #[test]

@@ -288,7 +288,12 @@ impl Story {
 
     fn told(self, e: Event, state: u8, version: u64) -> Self {
         let (receipt, entity, state) = (ReceiptNo(e.no), EntityNo(e.entity), State(state));
-        self.say(Node::Api, Fact::Fetched { receipt, entity, state, version })
+        let claims = self.lines.iter().rev().find_map(|line| match line.fact {
+            Fact::WorkClaimed { receipt: of, fence, .. } if of == receipt => Some(fence),
+            _ => None,
+        });
+        let fence = claims.unwrap_or(0);
+        self.say(Node::Api, Fact::Fetched { receipt, fence, entity, state, version })
     }
 
     // People and the world.

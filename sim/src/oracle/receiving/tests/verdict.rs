@@ -55,7 +55,7 @@ fn r8_a_deferral_or_an_overtaken_event_with_an_effect_is_caught() {
     early.defers(SHIPPED, 1, 24 * HOUR).breaks(Promise::R8);
     let passed = story().delivered(PAID).delivered(SHIPPED).applied(PAID, 0, 2);
     let passed = passed.applied(SHIPPED, 2, 3).delivered(COMPLETED).claims(COMPLETED, 1, 1);
-    passed.clone().worked(COMPLETED, 1, Verdict::Overtaken).holds();
+    passed.clone().worked(COMPLETED, 1, Verdict::Overtaken).breaks(Promise::R13);
     passed.worked(COMPLETED, 1, Verdict::AlreadyBooked).holds();
 }
 

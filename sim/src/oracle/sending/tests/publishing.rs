@@ -2,7 +2,7 @@ use super::*;
 use crate::history::Published;
 
 fn published(tale: Tale, answer: Published) -> Tale {
-    tale.line(Node::App, Fact::Published { event: EventNo(0), answer })
+    tale.line(Node::App, Fact::Published { event: EventNo(0), other_body: false, answer })
 }
 
 fn swept(tale: Tale) -> Tale {
