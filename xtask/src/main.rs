@@ -4,6 +4,7 @@
 mod directions;
 mod mutants;
 mod rules;
+mod sabotage;
 mod test;
 mod tidy;
 
@@ -33,6 +34,12 @@ enum Verb {
         #[arg(long)]
         fresh: bool,
     },
+    /// Leave out one guard, seal, fence or wake at a time; `hookproof prove` must notice each.
+    Sabotage {
+        /// Those alone whose name contains this.
+        #[arg(value_name = "PART")]
+        only: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -55,6 +62,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Test { only } => test::run(&workspace, &only),
         Verb::Tidy => tidy::run(&workspace),
         Verb::Mutants { fresh } => mutants::run(&workspace, fresh),
+        Verb::Sabotage { only } => sabotage::run(&workspace, &only),
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Metadata) -> Result<()> {
 }
 
 /// Every file that is or would be committed and is text, by its path from the root.
-fn texts() -> Result<Vec<(String, String)>> {
+pub(crate) fn texts() -> Result<Vec<(String, String)>> {
     let listing = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .output()
