@@ -204,12 +204,13 @@ impl Securing {
                 && !of.left
         };
         let refuses = (400..500).contains(&status);
-        let mut best: Option<([bool; 3], usize)> = None;
+        let mut best: Option<([bool; 4], usize)> = None;
         let mut verdict = Ok(());
         for (place, request) in (0..).zip(&self.requests).filter(|(_, request)| alike(request)) {
             let judged = request.answered(terms, line.at, status);
-            let unlikely = request.vouched() == refuses;
-            let rank = [judged.is_err(), unlikely, request.shaken || request.stalled];
+            let unlikely = [request.vouched(), request.may_be_good()].map(|good| good == refuses);
+            let rank =
+                [judged.is_err(), unlikely[0], unlikely[1], request.shaken || request.stalled];
             if best.is_none_or(|(least, _)| rank < least) {
                 (best, verdict) = (Some((rank, place)), judged);
             }

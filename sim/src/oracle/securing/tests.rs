@@ -277,6 +277,9 @@ fn of_copies_that_look_alike_each_gets_the_answer_that_is_right() {
     both.clone().answers(200).answers(401).passes();
     both.clone().answers(200).answers(200).breaks(Promise::R1);
     both.answers(401).answers(401).breaks(Promise::R1);
+    // Signed for later than it arrived: by the time of the answer it may have verified.
+    let early = tale().arrives(Authentic::Stale).arrives_with(Body(6), Authentic::Forged);
+    early.fault(DOOR, Family::Stall).pass(DAY).answers(401).answers(200).passes();
 }
 
 // R2
