@@ -247,8 +247,10 @@ impl Receiving {
         }
         self.weather.grace = NEVER;
         let db = self.weather.database(now.at);
-        for request in &mut self.door.requests {
-            request.keep = if request.keep <= now.db { Millis(0) } else { request.keep };
+        // What has arrived may be stored by the clock as it is now.
+        for request in self.door.requests.iter_mut().filter(|request| request.keep != NEVER) {
+            let earlier = request.keep.0.saturating_add_signed(by_ms);
+            request.keep = if request.keep <= now.db { Millis(0) } else { Millis(earlier) };
         }
         for rows in iter::once(&mut self.rows).chain(self.backup.as_deref_mut()) {
             rows.receipts.iter_mut().for_each(|receipt| pull_in(receipt, now, db));
