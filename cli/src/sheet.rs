@@ -75,6 +75,14 @@ pub(crate) fn unsigned(scheme: &Scheme) -> Vec<&'static str> {
     all.into_iter().filter(|(unsigned, _)| *unsigned).map(|(_, word)| word).collect()
 }
 
+/// Whether nothing but a text stands between a signed id and a signed time.
+pub(crate) fn joins_id_and_time(scheme: &Scheme) -> bool {
+    template(scheme).is_some_and(|template| {
+        let joined = |three: &[Part]| matches!(three, [Part::Id, Part::Text(_), Part::Timestamp]);
+        template.signed.windows(3).any(joined)
+    })
+}
+
 /// Whether the request itself decides what is signed.
 pub(crate) fn signs_what_it_lists(scheme: &Scheme) -> bool {
     matches!(scheme.construction, Construction::HttpMessage)

@@ -42,14 +42,20 @@ impl Unit {
 }
 
 impl Instant {
-    /// Reads a whole value: no sign, fraction, blank or junk where the unit has none.
+    /// Reads a whole value: no sign, fraction, blank or junk where the unit has none. A two-digit year
+    /// is one of 1970 to 2069.
     pub fn parse(value: &[u8], unit: Unit) -> Option<Self> {
+        Self::parse_at(value, unit, PIVOT_S)
+    }
+
+    /// The same where the time is known (seconds), which places a two-digit year (see [`http_date`]).
+    pub fn parse_at(value: &[u8], unit: Unit, now_s: i64) -> Option<Self> {
         match unit {
             Unit::Seconds => Some(Self { seconds: digits(value)?, nanos: 0 }),
             Unit::Milliseconds => digits(value).map(Self::from_millis),
             Unit::Rfc3339 => rfc3339(value),
             Unit::HttpDate => Some(Self {
-                seconds: http_date(value, i64::MAX).or_else(|| plain_date(value))?,
+                seconds: http_date(value, now_s).or_else(|| plain_date(value))?,
                 nanos: 0,
             }),
         }
@@ -117,15 +123,16 @@ fn rfc850(value: &[u8], now: i64) -> Option<i64> {
     if rest.len() != 18 || rest[2] != b'-' || rest[6] != b'-' || rest[9] != b' ' {
         return None;
     }
-    let year_now = year_of(now.div_euclid(86_400));
-    let mut year = year_now - year_now % 100 + number(&rest[7..9])?;
-    if year > year_now + 50 {
-        year -= 100;
-    }
-    let day = days(year, month(&rest[3..6])?, number(&rest[..2])?)?;
+    let latest = year_of(now.div_euclid(86_400)) + 50;
+    let latest = latest - (latest - number(&rest[7..9])?).rem_euclid(100);
+    let at = |year| {
+        let day = days(year, month(&rest[3..6])?, number(&rest[..2])?)?;
+        Some((day, day * 86_400 + time_of_day(&rest[10..])?))
+    };
+    let ahead = at(latest).is_none_or(|(_, at)| at > now.saturating_add(FIFTY_YEARS_S));
+    let (day, at) = at(if ahead { latest - 100 } else { latest })?;
     let full = WEEKDAYS_FULL.iter().find(|full| full.starts_with(weekday(day)))?;
-    (full == &name).then_some(())?;
-    Some(day * 86_400 + time_of_day(&rest[10..])?)
+    (full == &name).then_some(at)
 }
 
 /// `Tue Nov 14 22:13:20 2023`, a day below 10 padded by a blank.
@@ -237,6 +244,10 @@ const MONTHS: [&[u8]; 12] = [
 ];
 const WEEKDAYS_FULL: [&[u8]; 7] =
     [b"Monday", b"Tuesday", b"Wednesday", b"Thursday", b"Friday", b"Saturday", b"Sunday"];
+/// The longest fifty years, in seconds.
+const FIFTY_YEARS_S: i64 = 18_263 * 86_400;
+/// The end of 2019, where nobody says what time it is.
+const PIVOT_S: i64 = 1_577_836_799;
 /// As many digits as the largest signed 64-bit value has.
 const DIGITS_MAX: usize = 19;
 
@@ -264,6 +275,19 @@ mod tests {
         assert_eq!(http_date(b"Tue Nov 14 22:15:20 2023", now), noon);
         assert_eq!(http_date(b"Sun Nov  6 08:49:37 1994", now), Some(784_111_777));
         assert_eq!(http_date(b"Sunday, 06-Nov-94 08:49:37 GMT", now), Some(784_111_777));
+    }
+
+    #[test]
+    fn a_two_digit_year_lies_at_most_fifty_years_ahead() {
+        let at = |text: &str, now| http_date(text.as_bytes(), now);
+        let of_1999 = 915_148_800;
+        assert_eq!(at("Monday, 01-Jan-01 00:00:00 GMT", of_1999), Some(978_307_200));
+        assert_eq!(at("Monday, 06-Nov-73 08:49:37 GMT", 1_700_000_000), Some(3_277_183_777));
+        assert_eq!(at("Monday, 31-Dec-73 08:49:37 GMT", 1_700_000_000), Some(126_175_777));
+        let unknown = |text: &str| Instant::parse(text.as_bytes(), Unit::HttpDate);
+        let seconds = |text: &str| unknown(text).map(|at| at.seconds);
+        assert_eq!(seconds("Sunday, 06-Nov-94 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(seconds("Tuesday, 14-Nov-23 22:13:20 GMT"), Some(1_700_000_000));
     }
 
     #[test]
@@ -303,7 +327,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_reader_panic(text: Vec<u8>, now: i64) {
             for unit in [Unit::Seconds, Unit::Milliseconds, Unit::Rfc3339, Unit::HttpDate] {
-                let _ = Instant::parse(&text, unit);
+                let _ = Instant::parse_at(&text, unit, now);
             }
             let _ = http_date(&text, now);
         }

@@ -72,6 +72,9 @@ fn headers(scheme: &Scheme) -> Vec<(&'static str, String)> {
         let note = if scheme.signs().id { "signed" } else { "NOT signed" };
         all.push(("delivery id", format!("{id}, {note}")));
     }
+    if sheet::joins_id_and_time(scheme) {
+        all.push(("", ID_AND_TIME.into()));
+    }
     for (name, value) in template.fixed.iter() {
         all.push(("must say", format!("{name}: {value}, where it is present")));
     }
@@ -95,5 +98,7 @@ fn vectors(scheme: &Scheme) -> String {
     }
 }
 
+const ID_AND_TIME: &str = "an id with a dot is taken as it is; one that holds a time (`a.1700000000`) \
+                           is not signed, since its text can be taken apart in two ways";
 const LEGACY: &str =
     "only for senders that cannot do better; used only where it is asked for by name";

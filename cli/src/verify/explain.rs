@@ -214,7 +214,8 @@ fn place(mistake: Mistake, asked: &Asked, explanation: &Explanation) -> Option<S
         | Mistake::ListAsOneValue
         | Mistake::SecretNotLive
         | Mistake::OtherSecret
-        | Mistake::TagEncoding => None,
+        | Mistake::TagEncoding
+        | Mistake::IdHoldsTime => None,
     }
 }
 

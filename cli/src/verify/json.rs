@@ -74,5 +74,6 @@ const fn name(mistake: Mistake) -> &'static str {
         Mistake::SecretNotLive => "secret_not_live",
         Mistake::OtherSecret => "other_secret",
         Mistake::TagEncoding => "tag_encoding",
+        Mistake::IdHoldsTime => "id_holds_time",
     }
 }

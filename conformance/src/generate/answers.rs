@@ -12,7 +12,7 @@ pub(super) fn files() -> Vec<Made> {
 fn timestamps() -> Made {
     let good = |seconds: i64| json!({ "seconds": seconds });
     let bad = || json!({ "error": "bad_timestamp" });
-    let rows: [(&str, &str, &str, Value, &str); 18] = [
+    let rows: [(&str, &str, &str, Value, &str); 20] = [
         ("ms", "1700000000000", "ms", good(1_700_000_000), "milliseconds"),
         ("ms-rounded-down", "1700000000999", "ms", good(1_700_000_000), "rounded down"),
         ("ms-junk", "1700000000.5", "ms", bad(), "a fraction of a millisecond"),
@@ -60,6 +60,20 @@ fn timestamps() -> Made {
             "http-date",
             good(1_700_000_000),
             "an HTTP date",
+        ),
+        (
+            "http-date-two-digit-year",
+            "Tuesday, 14-Nov-23 22:13:20 GMT",
+            "http-date",
+            good(1_700_000_000),
+            "a two-digit year of this century",
+        ),
+        (
+            "http-date-two-digit-year-past",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "http-date",
+            good(784_111_777),
+            "a two-digit year of the last century",
         ),
     ];
     let cases = rows.into_iter().map(|(name, value, unit, expected, why)| {

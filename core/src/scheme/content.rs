@@ -136,16 +136,19 @@ impl Gather {
     }
 }
 
-/// Whether an id could have swallowed a signed time: `a.1700000000` before `1700000001` is the same
-/// text as `a` before `1700000000` and a body that begins with `1700000001.`.
-pub(crate) fn swallows_time(parts: &[Part], id: &[u8]) -> bool {
+/// Whether an id holds what could be a time in seconds: `a.1700000000` before `1700000001` is the same
+/// text as `a` before `1700000000` and a body that begins with `1700000001.`. Standard Webhooks leaves
+/// it to senders to make no such ids, so a receiver takes them, and we sign none.
+pub(crate) fn holds_time(parts: &[Part], id: &[u8]) -> bool {
     let joiner = parts.windows(3).find_map(|three| match three {
         [Part::Id, Part::Text(joiner), Part::Timestamp] => Some(joiner.as_bytes()),
         _ => None,
     });
     let Some(&[joiner]) = joiner else { return false };
     let mut segments = id.split(|byte| *byte == joiner).skip(1);
-    segments.any(|segment| !segment.is_empty() && segment.iter().all(u8::is_ascii_digit))
+    segments.any(|segment| {
+        segment.len() == TIME_DIGITS && segment[0] != b'0' && segment.iter().all(u8::is_ascii_digit)
+    })
 }
 
 /// Names and values of a form, sorted, each pair once, without separators.
@@ -233,6 +236,8 @@ fn bounded(written: &[u8]) -> Result<(), Refusal> {
     if written.len() > 4 * super::LINE_BYTES_MAX { Err(Refusal::Malformed) } else { Ok(()) }
 }
 
+/// How many digits a time in seconds has, from 2001 to 2286.
+const TIME_DIGITS: usize = 10;
 /// How many bytes of short parts are gathered.
 const GATHERED: usize = 128;
 
@@ -250,13 +255,22 @@ mod tests {
     use alloc::borrow::Cow;
 
     #[test]
-    fn an_id_that_ends_in_a_time_is_noticed_and_other_dots_are_not() {
+    fn an_id_that_holds_a_time_is_noticed_and_other_dots_are_not() {
         let parts = [Part::Id, Part::Text(Cow::Borrowed(".")), Part::Timestamp];
-        for shifted in ["a.1700000000", "a.1.b", "a.b.17"] {
-            assert!(swallows_time(&parts, shifted.as_bytes()), "{shifted}");
+        for shifted in ["a.1700000000", "a.1700000000.b", "a.b.9999999999"] {
+            assert!(holds_time(&parts, shifted.as_bytes()), "{shifted}");
         }
-        for plain in ["a", "1700000000", "a.b", "msg.v1", "a."] {
-            assert!(!swallows_time(&parts, plain.as_bytes()), "{plain}");
+        for plain in [
+            "a",
+            "1700000000",
+            "a.b",
+            "v1.25",
+            "a.",
+            "a.2023.11.14",
+            "a.17000000000",
+            "a.0123456789",
+        ] {
+            assert!(!holds_time(&parts, plain.as_bytes()), "{plain}");
         }
     }
 

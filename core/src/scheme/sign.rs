@@ -137,7 +137,7 @@ impl Verifier {
 /// A receiver would refuse what does not arrive as it was signed.
 fn reads_back(template: &Template, message: &Message<'_>) -> Result<(), SignError> {
     let (id, timestamp) = (message.id.as_bytes(), message.timestamp.as_bytes());
-    let shifted = content::swallows_time(&template.signed, id);
+    let shifted = content::holds_time(&template.signed, id);
     let timed = template.signed.contains(&Part::Timestamp) && !timestamp.is_empty();
     let is_time = match &template.clock {
         Some((Place::Header | Place::Member, unit)) if timed => {

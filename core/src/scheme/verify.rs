@@ -165,9 +165,6 @@ impl Verifier {
             (_, _) => None,
         };
         let content = Content::new(template, names, request, written)?;
-        if content.id.is_some_and(|id| content::swallows_time(&template.signed, id)) {
-            return Err(Refusal::Malformed);
-        }
         let secret = self.match_any(template, names, request, &content, time)?;
         body_digest(template, request)?;
         if let (Some((Place::Body(pointer), unit)), Time::At(_)) = (&template.clock, time) {
@@ -235,9 +232,14 @@ impl Verifier {
         unit: Unit,
         time: Time,
     ) -> Result<Instant, Refusal> {
-        let at = Instant::parse(written, unit).ok_or(Refusal::BadTimestamp)?;
-        let (Time::At(now), Some(tolerance)) = (time, self.tolerance) else { return Ok(at) };
-        let now = Instant::from_millis(i64::try_from(now.0).unwrap_or(i64::MAX));
+        let now =
+            time.now().map(|now| Instant::from_millis(i64::try_from(now.0).unwrap_or(i64::MAX)));
+        let at = match now {
+            Some(now) => Instant::parse_at(written, unit, now.seconds),
+            None => Instant::parse(written, unit),
+        };
+        let at = at.ok_or(Refusal::BadTimestamp)?;
+        let (Some(now), Some(tolerance)) = (now, self.tolerance) else { return Ok(at) };
         let age = match unit {
             // The signed second is compared with the second that the clock shows.
             Unit::Seconds | Unit::HttpDate => {

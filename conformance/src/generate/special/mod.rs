@@ -25,6 +25,7 @@ pub(super) fn file() -> Made {
     cases.extend(messages::cases());
     cases.extend(urls());
     cases.extend(boundary());
+    cases.extend(dates());
     Made {
         name: "signature.verify.special.json".into(),
         kind: "signature.verify",
@@ -433,7 +434,8 @@ fn urls() -> Vec<Value> {
         .collect()
 }
 
-/// One signed text, taken apart at another dot.
+/// One signed text, taken apart at another dot: ids with dots are authentic, and whoever lets others
+/// choose both id and body has to mind what they look like.
 fn boundary() -> Vec<Value> {
     let key = codec::base64(SHARED.as_bytes()).unwrap_or_default();
     let secret = format!("whsec_{SHARED}");
@@ -451,7 +453,7 @@ fn boundary() -> Vec<Value> {
         let scheme = "standard-webhooks-v1";
         Row { id, flag: "Boundary", scheme, secrets: &[&secret], headers, body, accept, why }.case()
     };
-    vec![
+    let mut cases = vec![
         row(
             "boundary-as-sent",
             headers("msg_1", "1699999999"),
@@ -463,10 +465,86 @@ fn boundary() -> Vec<Value> {
             "boundary-shifted",
             headers("msg_1.1699999999", "1700000000"),
             b"{}",
-            false,
-            "the same signed text, with the old time moved into the id",
+            true,
+            "the same signed text with the time in the id: Standard Webhooks has senders keep dots out of \
+             ids that others choose; a receiver may refuse it, or deduplicate by the body",
         ),
-    ]
+    ];
+    cases[1]["level"] = json!("policy");
+    cases.extend(dotted_ids());
+    cases
+}
+
+/// Ids with dots and digits, as senders make them.
+fn dotted_ids() -> Vec<Value> {
+    let ids = [
+        ("digit", "inv-1.0"),
+        ("version", "v1.25"),
+        ("date", "evt_2023.11.14"),
+        ("address", "user@ex.com.12345678"),
+        ("time", "order.1700000001"),
+    ];
+    let secret = format!("whsec_{SHARED}");
+    let key = codec::base64(SHARED.as_bytes()).unwrap_or_default();
+    let of = |scheme, names: [&str; 3], (slug, id): (&str, &str)| {
+        let text = [format!("{id}.{NOW}.").as_bytes(), BODY].concat();
+        let tag = scheme::mac(Algorithm::HmacSha256, &key, &text).unwrap_or_default();
+        let values = [id.to_owned(), NOW.to_string(), format!("v1,{}", codec::to_base64(&tag))];
+        Row {
+            id: &format!("{}-dotted-{slug}", names[0]),
+            flag: "Boundary",
+            scheme,
+            secrets: &[&secret],
+            headers: names.into_iter().zip(values).collect(),
+            body: BODY,
+            accept: true,
+            why: "an id with dots and digits is authentic",
+        }
+        .case()
+    };
+    let swh = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+    let svix = ["svix-id", "svix-timestamp", "svix-signature"];
+    let by_swh = ids.into_iter().map(|id| of("standard-webhooks-v1", swh, id));
+    by_swh.chain(ids.into_iter().map(|id| of("svix-v1", svix, id))).collect()
+}
+
+/// The obsolete form of a date, which has two digits for the year.
+fn dates() -> Vec<Value> {
+    let rows = [
+        ("this-year", "Tuesday, 14-Nov-23 22:13:20 GMT", NOW, true, "a year of this century"),
+        (
+            "last-century",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            784_111_777,
+            true,
+            "a year of the last one",
+        ),
+        (
+            "past",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            NOW,
+            false,
+            "over fifty years ahead is the past",
+        ),
+    ];
+    let case = |(slug, date, now, accept, why): (&str, &str, i64, bool, &str)| {
+        let tag = mac("secret", &[BODY, date.as_bytes()].concat());
+        let row = Row {
+            id: &format!("klaviyo-two-digit-year-{slug}"),
+            flag: "TwoDigitYear",
+            scheme: "klaviyo-sha256",
+            secrets: &["secret"],
+            headers: vec![
+                ("Klaviyo-Signature", codec::to_hex(&tag)),
+                ("Klaviyo-Timestamp", date.to_owned()),
+            ],
+            body: BODY,
+            accept,
+            why,
+        };
+        row.with("now", json!(now))
+    };
+    rows.into_iter().map(case).collect()
 }
 
 /// A seed of counting bytes and its public half: public, for tests alone.
@@ -474,7 +552,7 @@ const PAIR: &str =
     "whsk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8DoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuA==";
 const PUBLIC: &str = "whpk_A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
 const OTHER_PUBLIC: &str = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
-const FLAGS: [Flag; 9] = [
+const FLAGS: [Flag; 10] = [
     ("PublicKey", "AUTH_BYPASS", "a public key verifies, and is never a shared secret"),
     ("TagInBody", "AUTH_BYPASS", "what is signed has to be taken out of the body, each part of it"),
     ("TimeInBody", "AUTH_BYPASS", "the signed time stands in the body"),
@@ -483,7 +561,16 @@ const FLAGS: [Flag; 9] = [
     ("Framing", "AUTH_BYPASS", "the body is the bytes that arrived, all of them"),
     ("MessageSignature", "AUTH_BYPASS", "the covered components decide, the digest is recomputed"),
     ("SignedUrl", "INTEROP", "the URL is signed as it was configured"),
-    ("Boundary", "AUTH_BYPASS", "one signed text must not be taken apart in two ways"),
+    (
+        "Boundary",
+        "INTEROP",
+        "ids may hold dots and digits; one signed text can be taken apart in two ways",
+    ),
+    (
+        "TwoDigitYear",
+        "AVAILABILITY",
+        "an obsolete date lies at most fifty years ahead (RFC 9110 5.6.7)",
+    ),
 ];
 /// A shared secret of 32 bytes.
 const SHARED: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";

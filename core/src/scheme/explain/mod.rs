@@ -12,7 +12,9 @@ use core::fmt;
 
 use super::{
     BadSecret, Construction, Encoding, Grammar, KeyForm, Part, Refusal, Request, Scheme, Template,
-    Time, UrlForm, Verified, Verifier, Window, candidate, content::Content, url_forms,
+    Time, UrlForm, Verified, Verifier, Window, candidate,
+    content::{self, Content},
+    url_forms,
 };
 use crate::codec;
 
@@ -68,6 +70,8 @@ pub enum Mistake {
     OtherSecret,
     /// The tag is right and written in another encoding.
     TagEncoding,
+    /// The id holds what could be a time, so the signed text can be taken apart in two ways.
+    IdHoldsTime,
 }
 
 impl fmt::Display for Mistake {
@@ -103,6 +107,10 @@ impl fmt::Display for Mistake {
             }
             Self::OtherSecret => "it was signed with another of the two secrets than the first",
             Self::TagEncoding => "the signature is right and written in another encoding",
+            Self::IdHoldsTime => {
+                "the id holds what could be a time, so the signed text can be taken apart in two ways: \
+                 where others choose how bodies begin, deduplicate by an id in the body"
+            }
         })
     }
 }
@@ -189,6 +197,9 @@ impl Attempt<'_> {
                 if self.is_in_milliseconds() {
                     found.mistakes.push(Mistake::TimeInMilliseconds);
                 }
+                if self.id_holds_time() {
+                    found.mistakes.push(Mistake::IdHoldsTime);
+                }
             }
             // An old request may be wrong otherwise too, and then that is the mistake to name.
             Err(Refusal::TooOld | Refusal::TooNew) => match self.of_time() {
@@ -229,6 +240,13 @@ impl Attempt<'_> {
         let Construction::Template(template) = &self.scheme.construction else { return false };
         let in_seconds = matches!(template.clock, Some((_, crate::instant::Unit::Seconds)));
         in_seconds && self.written_time().and_then(crate::instant::digits) > Some(SECONDS_MAX)
+    }
+
+    fn id_holds_time(&self) -> bool {
+        let Construction::Template(template) = &self.scheme.construction else { return false };
+        let names = template.names.iter().find(|names| candidate::present(names, self.request));
+        let id = names.and_then(|names| self.request.one(names.id.as_deref()?).ok());
+        id.is_some_and(|id| content::holds_time(&template.signed, id))
     }
 
     /// The time as it is written, outside of the body.
@@ -317,7 +335,7 @@ impl Attempt<'_> {
     /// Whether a text of its own is a right tag.
     fn has_tag(&self, template: &Template, tag: &str, texts: &[&str]) -> bool {
         let Some(names) = template.names.first() else { return false };
-        let Some(name) = super::content::signature_header(names) else { return false };
+        let Some(name) = content::signature_header(names) else { return false };
         let mut headers: Vec<super::Field<'_>> = self
             .request
             .headers
