@@ -4,7 +4,7 @@
 //! control characters, and a body that does not parse, make an authentic event *unreadable* (R19): it
 //! is acknowledged and quarantined under the digest of its bytes, never refused.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use crate::{
     answer::trim,
@@ -19,10 +19,13 @@ pub enum Place {
     Header(Text),
     /// In the JSON body, at this pointer (RFC 6901).
     Body(Text),
+    /// Pairs of a signature header and a header that it signs: the first pair counts whose signature
+    /// header is present, as it does for the verifier.
+    Beside(Cow<'static, [(Text, Text)]>),
 }
 
 /// Text of a preset or of a configuration.
-pub type Text = alloc::borrow::Cow<'static, str>;
+pub type Text = Cow<'static, str>;
 
 /// Where the routing values of a source are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,10 +93,17 @@ impl Places {
         }
     }
 
-    /// Svix: Standard Webhooks under its own header names.
+    /// Svix: Standard Webhooks under its own header names, or else under the usual ones.
     pub const fn svix() -> Self {
         Self {
-            id: Some(Place::Header(Text::Borrowed("svix-id"))),
+            id: Some(Place::Beside(Cow::Borrowed(
+                const {
+                    &[
+                        (Text::Borrowed("svix-signature"), Text::Borrowed("svix-id")),
+                        (Text::Borrowed("webhook-signature"), Text::Borrowed("webhook-id")),
+                    ]
+                },
+            ))),
             event_type: Some(body("/type")),
             ..Self::NOTHING
         }
@@ -236,6 +246,7 @@ impl Reader<'_> {
     fn id(&self, place: &Place) -> Result<String, Fault> {
         let id = match place {
             Place::Header(name) => self.header(name)?,
+            Place::Beside(pairs) => self.beside(pairs)?,
             Place::Body(pointer) => match self.value(pointer)? {
                 Some(value) if value.is_null() => None,
                 Some(value) => Some(value.scalar().ok_or(Fault::BadId)?),
@@ -250,7 +261,17 @@ impl Reader<'_> {
         match place {
             None => Ok(None),
             Some(Place::Header(name)) => self.header(name),
+            Some(Place::Beside(pairs)) => self.beside(pairs),
             Some(Place::Body(pointer)) => Ok(self.value(pointer)?.and_then(Value::scalar)),
+        }
+    }
+
+    fn beside(&self, pairs: &[(Text, Text)]) -> Result<Option<String>, Fault> {
+        let present =
+            |name: &str| self.headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
+        match pairs.iter().find(|(signature, _)| present(signature)) {
+            Some((_, name)) => self.header(name),
+            None => Ok(None),
         }
     }
 
@@ -332,6 +353,18 @@ mod tests {
         assert_eq!(paymos(&[], "{"), Err(Fault::Body(Unreadable::NotJson)));
         let type_twice = r#"{"event_id":"evt_1","event_type":"a","event_type":"b"}"#;
         assert_eq!(paymos(&[], type_twice), Err(Fault::Body(Unreadable::DuplicateKey)));
+    }
+
+    #[test]
+    fn svix_is_read_by_the_headers_that_its_verifier_takes() {
+        let read = |headers: &[(&str, &[u8])]| Places::svix().read(headers, b"{}").map(|it| it.id);
+        let usual: [(&str, &[u8]); 2] = [("webhook-id", b"msg_1"), ("webhook-signature", b"v1,x")];
+        assert_eq!(read(&usual), Ok(Some("msg_1".into())));
+        let unsigned = [usual[0], usual[1], ("svix-id", b"msg_2")];
+        assert_eq!(read(&unsigned), Ok(Some("msg_1".into())), "nothing signs the other id");
+        let own = [usual[0], usual[1], ("Svix-Id", b"msg_2"), ("Svix-Signature", b"v1,x")];
+        assert_eq!(read(&own), Ok(Some("msg_2".into())));
+        assert_eq!(read(&usual[..1]), Err(Fault::NoId));
     }
 
     #[test]
