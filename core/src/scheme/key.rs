@@ -169,12 +169,16 @@ impl Key {
 /// The bytes of the key that a secret's text stands for, or why it stands for none.
 ///
 /// A text with blanks around it is refused rather than trimmed: it comes from a file or a paste, and
-/// the other side may have signed with the blanks.
+/// the other side may have signed with the blanks. The line ends of a PEM block are no part of its key.
 pub fn decode_secret(form: &KeyForm, text: &str) -> Result<Vec<u8>, BadSecret> {
     if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
         return Err(BadSecret::Empty);
     }
-    if text.trim_matches(|c: char| c.is_whitespace() || c.is_control()) != text {
+    let bare = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    let is_pem = matches!(form, KeyForm::Ed25519Public | KeyForm::P256Public)
+        && bare.starts_with(PEM_BEGINS);
+    let text = if is_pem { bare } else { text };
+    if bare != text {
         return Err(BadSecret::SurroundingBlanks);
     }
     match form {
@@ -276,7 +280,7 @@ fn p256(text: &str) -> Result<ecdsa::VerifyingKey, BadSecret> {
 /// The bytes of a PEM block, or of bare base64.
 fn der(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
-    let Some(rest) = text.strip_prefix("-----BEGIN PUBLIC KEY-----") else {
+    let Some(rest) = text.strip_prefix(PEM_BEGINS) else {
         return codec::base64(text.as_bytes());
     };
     let inside = rest.strip_suffix("-----END PUBLIC KEY-----")?;
@@ -284,6 +288,7 @@ fn der(text: &str) -> Option<Vec<u8>> {
     codec::base64(inside.as_bytes())
 }
 
+const PEM_BEGINS: &str = "-----BEGIN PUBLIC KEY-----";
 const METHODS: [(&str, Algorithm); 4] = [
     ("sha1", Algorithm::HmacSha1),
     ("sha256", Algorithm::HmacSha256),
