@@ -98,7 +98,7 @@ pub(crate) fn one_stdin<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result
 /// Where secrets come from: files and the environment, never the command line, which others can see.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Secrets {
-    /// Read a secret from this file; one final line end is no part of it. Several: any may match.
+    /// Read a secret from this file; final line ends are no part of it. Several: any may match.
     #[arg(long = "secret-file", value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -135,7 +135,7 @@ impl Secrets {
 pub(crate) struct Secret {
     /// Where it is from, to tell it from others.
     pub(crate) name: String,
-    /// The text without its final line end.
+    /// The text without its final line ends.
     pub(crate) text: String,
 }
 
@@ -148,7 +148,16 @@ pub(crate) fn secret_file(option: &str, at: usize, path: &Path) -> Result<Secret
     let text = String::from_utf8(bytes)
         .map_err(|_| Fault::unreadable(format!("{which}: expected a secret in UTF-8 text")))?;
     let name = path.file_name().map_or("-".into(), |name| name.to_string_lossy().into_owned());
-    Ok(Secret { name, text: without_line_end(&text).to_owned() })
+    if text.starts_with('\u{feff}') {
+        note(
+            "warning",
+            &format!(
+                "{which}: it begins with a byte order mark, which counts as part of the secret: save the \
+                 file without it"
+            ),
+        );
+    }
+    Ok(Secret { name, text: text.trim_end_matches(['\r', '\n']).to_owned() })
 }
 
 fn environment(at: usize, name: &str) -> Result<Secret, Fault> {
@@ -165,30 +174,5 @@ fn environment(at: usize, name: &str) -> Result<Secret, Fault> {
     Ok(Secret { name: name.to_owned(), text })
 }
 
-/// The text without one final line end, which editors and `echo` add.
-fn without_line_end(text: &str) -> &str {
-    let line = text.strip_suffix('\n').unwrap_or(text);
-    line.strip_suffix('\r').filter(|_| line.len() < text.len()).unwrap_or(line)
-}
-
 /// The largest input, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_final_line_end_is_no_part_of_a_secret_and_everything_else_is() {
-        for (text, secret) in [
-            ("a\n", "a"),
-            ("a\r\n", "a"),
-            ("a", "a"),
-            ("a\n\n", "a\n"),
-            ("a\r", "a\r"),
-            (" a\n", " a"),
-        ] {
-            assert_eq!(without_line_end(text), secret, "{text:?}");
-        }
-    }
-}

@@ -52,7 +52,7 @@ pub enum Mistake {
     SecretDecoded,
     /// The sender used the text of a secret that has to be decoded (Standard Webhooks).
     SecretNotDecoded,
-    /// Blanks around the configured secret.
+    /// Blanks or a byte order mark around the configured secret.
     SecretBlanks,
     /// The time is in milliseconds where the scheme writes seconds.
     TimeInMilliseconds,
@@ -88,7 +88,9 @@ impl fmt::Display for Mistake {
             Self::SecretNotDecoded => {
                 "the secret was not base64-decoded; this scheme uses the bytes behind whsec_"
             }
-            Self::SecretBlanks => "the secret has whitespace around it: from a file or a paste",
+            Self::SecretBlanks => {
+                "the secret has whitespace or a byte order mark around it: from a file or a paste"
+            }
             Self::TimeInMilliseconds => {
                 "the timestamp is in milliseconds; this scheme writes seconds"
             }
@@ -277,7 +279,7 @@ impl Attempt<'_> {
             Self::passes(&scheme, &[text], self.request)
         };
         for text in texts {
-            let trimmed = text.trim();
+            let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == BYTE_ORDER_MARK);
             if trimmed != *text && reads(self.scheme.key.clone(), trimmed) {
                 return Some(Mistake::SecretBlanks);
             }
@@ -355,7 +357,7 @@ impl Attempt<'_> {
         let bare = Grammar::Single { prefix: Cow::Borrowed("") };
         match (&template.grammar, &template.clock) {
             (
-                Grammar::Pairs { separator, timestamp: Some(key), tags, headers: None },
+                Grammar::Pairs { separator, timestamp: Some(key), tags, headers: None, .. },
                 Some((super::Place::Member, _)),
             ) => {
                 let mut line = [key.as_bytes(), b"=", self.written_time()?, &[*separator]].concat();
@@ -394,5 +396,6 @@ impl Attempt<'_> {
     }
 }
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// A larger number is no time in seconds (the year is 5138), but one in milliseconds.
 const SECONDS_MAX: i64 = 100_000_000_000;
