@@ -54,7 +54,7 @@ struct Declared {
     #[serde(default)]
     unit: Option<Spanned<String>>,
     #[serde(default)]
-    time_in_body: Option<String>,
+    time_in_body: Option<Spanned<String>>,
     headers: Headers,
     #[serde(default)]
     list: Option<List>,
@@ -223,10 +223,18 @@ impl Declared {
 
     /// Where the time stands. One that is not signed can be changed by anybody, so it is refused.
     fn clock(&self, signed: &[Part]) -> Result<Option<Place>, Wrong> {
-        if let Some(pointer) = &self.time_in_body {
-            return Ok(Some(Place::Body(Cow::Owned(pointer.clone()))));
-        }
         let is_signed = signed.contains(&Part::Timestamp);
+        if let Some(pointer) = &self.time_in_body {
+            if is_signed {
+                return Err((
+                    pointer.span().start,
+                    "expected one time: {timestamp} in the template stands for a header or member, \
+                     time_in_body for a place in the signed {body}; leave one of them out"
+                        .to_owned(),
+                ));
+            }
+            return Ok(Some(Place::Body(Cow::Owned(pointer.get_ref().clone()))));
+        }
         if let Some(List::Pairs { timestamp: Some(_), .. }) = &self.list {
             return Ok(is_signed.then_some(Place::Member));
         }
@@ -289,6 +297,7 @@ impl List {
             Self::Versions { version } => Grammar::Versions { version: Cow::Owned(version) },
             Self::Pairs { separator, timestamp, tags } => Grammar::Pairs {
                 separator: u8::try_from(separator).unwrap_or(b','),
+                spaced: false,
                 timestamp: timestamp.map(Cow::Owned),
                 tags: Cow::Owned(tags.into_iter().map(Cow::Owned).collect()),
                 headers: None,
@@ -349,6 +358,7 @@ mod tests {
             ("tolerance_s = 300", "tolerance_s = -1", 7, "invalid value"),
             ("tolerance_s", "tolerance", 7, "unknown field `tolerance`"),
             ("Acme-Signature", "Acme Signature", 11, "the name of a header"),
+            ("unit = \"s\"", "time_in_body = \"/at\"", 8, "expected one time"),
             ("name = \"acme\"", "name = ", 1, ""),
         ] {
             assert!(EXAMPLE.contains(from), "{from}");

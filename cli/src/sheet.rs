@@ -4,7 +4,7 @@ use hookproof_core::{
     instant::Unit,
     scheme::{
         Algorithm, Carrier, Construction, Encoding, Grammar, KeyForm, Part, Place, Scheme, Side,
-        Template, Tolerance,
+        Signs, Template, Tolerance,
     },
 };
 
@@ -51,8 +51,7 @@ fn part(part: &Part) -> String {
 }
 
 /// The parts of a request that are signed, a word each.
-pub(crate) fn signed(scheme: &Scheme) -> Vec<&'static str> {
-    let signs = scheme.signs();
+pub(crate) fn signed(signs: Signs) -> Vec<&'static str> {
     let all = [
         (signs.body, "body"),
         (signs.id, "id"),
@@ -118,9 +117,12 @@ pub(crate) fn warnings(scheme: &Scheme) -> Vec<String> {
     if !signs.time {
         all.push("the time: a captured request verifies for ever, so deduplicate for ever".into());
     }
-    if !signs.url || !signs.method {
-        all.push("method or URL: use another secret for each endpoint".into());
-    }
+    all.extend(match (signs.url, signs.method) {
+        (false, false) => Some("method or URL: use another secret for each endpoint".into()),
+        (false, true) => Some("the URL: use another secret for each endpoint".into()),
+        (true, false) => Some("the method: take the one that the provider uses, no other".into()),
+        (true, true) => None,
+    });
     all
 }
 
@@ -167,14 +169,15 @@ pub(crate) fn list(scheme: &Scheme) -> String {
         Grammar::Versions { version } => {
             format!("a list: {version},TAG {version},TAG; other versions are skipped")
         }
-        Grammar::Pairs { separator, timestamp, tags, headers } => {
-            let separator = char::from(*separator);
+        Grammar::Pairs { separator, spaced, timestamp, tags, headers } => {
+            let blank = if *spaced { " " } else { "" };
+            let separator = format!("{}{blank}", char::from(*separator));
             let names = timestamp.iter().map(|key| format!("{key}=TIME"));
             let names = names.chain(headers.iter().map(|key| format!("{key}=HEADERS")));
             let all: Vec<String> =
                 names.chain(tags.iter().map(|key| format!("{key}=TAG"))).collect();
             let key = tags.first().map_or("", |key| key);
-            let all = all.join(&separator.to_string());
+            let all = all.join(&separator);
             format!("a list: {all}; several {key} may stand, other keys are skipped")
         }
     }

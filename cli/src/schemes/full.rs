@@ -41,6 +41,9 @@ fn facts(scheme: &Scheme) -> Vec<(&'static str, String)> {
         ("tag", tag(scheme)),
     ];
     all.extend(headers(scheme));
+    if sheet::signs_what_it_lists(scheme) {
+        all.push(("components", COMPONENTS.into()));
+    }
     all.extend([
         ("time", sheet::clock(scheme)),
         ("tolerance", sheet::tolerance(scheme.tolerance)),
@@ -100,5 +103,8 @@ fn vectors(scheme: &Scheme) -> String {
 
 const ID_AND_TIME: &str = "an id with a dot is taken as it is; one that holds a time (`a.1700000000`) \
                            is not signed, since its text can be taken apart in two ways";
+const COMPONENTS: &str = "header fields whole, @method, @target-uri, @authority, @scheme, @request-target, @path, \
+                          @query, @query-param;name, @status; a signature over a component with another \
+                          parameter (;sf ;bs ;key ;req ;tr) is passed over";
 const LEGACY: &str =
     "only for senders that cannot do better; used only where it is asked for by name";

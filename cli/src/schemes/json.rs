@@ -37,7 +37,7 @@ fn supported(scheme: &Scheme) -> Value {
         "supported": true,
         "legacy": scheme.facts.legacy,
         "content": sheet::content(scheme),
-        "signed": sheet::signed(scheme),
+        "signed": sheet::signed(scheme.signs()),
         "not_signed": sheet::unsigned(scheme),
         "signs_what_it_lists": sheet::signs_what_it_lists(scheme),
         "warnings": sheet::warnings(scheme),

@@ -105,7 +105,7 @@ fn row(scheme: &Scheme) -> [Cell; 7] {
     } else if sheet::signs_items(scheme) {
         "some fields".into()
     } else {
-        sheet::signed(scheme).join(" ")
+        sheet::signed(scheme.signs()).join(" ")
     };
     let unsigned = if sheet::signs_what_it_lists(scheme) || sheet::signs_items(scheme) {
         "the rest".to_owned()

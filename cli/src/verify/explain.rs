@@ -31,7 +31,9 @@ pub(super) fn print(
             writeln!(out, "{HEAD}{:<12}{HEAD:#}{place}", "differs")?;
         }
     }
-    if let (Err(refusal), []) = (answer.verdict, &explanation.mistakes[..]) {
+    if let (Err(refusal), [], false) =
+        (answer.verdict, &explanation.mistakes[..], answer.body_unsigned)
+    {
         writeln!(out, "{BAD}{:<12}{BAD:#}{}", "mistake", unnamed(refusal, explanation))?;
     }
     Ok(())
@@ -130,9 +132,7 @@ fn accepted(asked: &Asked, answer: &Answer, verified: Verified) -> Vec<(&'static
         let (number, of) = (at + 1, asked.secrets.len());
         all.push(("matched", format!("secret {number} of {of} ({})", asked.secrets[*at].name)));
     }
-    let signs = verified.signs();
-    let parts = [(signs.body, "body"), (signs.id, "id"), (signs.time, "time"), (signs.url, "url")];
-    let parts: Vec<&str> = parts.into_iter().filter(|(on, _)| *on).map(|(_, part)| part).collect();
+    let parts = sheet::signed(verified.signs());
     all.push(("vouched for", if parts.is_empty() { "nothing".into() } else { parts.join(", ") }));
     all.extend(sheet::warnings(&asked.scheme).into_iter().map(|warning| ("NOT signed", warning)));
     all

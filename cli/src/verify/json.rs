@@ -31,6 +31,7 @@ pub(super) fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::
             object["http_status"] = json!(refusal.http_status());
         }
     }
+    object["body_unsigned"] = json!(answer.body_unsigned);
     if let Some(explanation) = &answer.explanation {
         object["explanation"] = explained(asked, explanation);
     }

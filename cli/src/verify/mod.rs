@@ -23,8 +23,9 @@ use crate::{
     End,
     input::{self, Fault, Secret, Secrets, note, one_stdin},
     request::Received,
-    say::{BAD, GOOD},
+    say::{BAD, GOOD, OPEN},
     scheme_choice::Choice,
+    sheet,
 };
 
 /// Options of `hookproof verify`.
@@ -68,6 +69,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
+    /// Reject a request whose signature does not cover its body.
+    #[arg(long)]
+    require_body: bool,
+
     /// Say what was signed, what was claimed, where the first difference lies and the likely mistake.
     #[arg(long)]
     explain: bool,
@@ -84,6 +89,7 @@ struct Asked {
     retired: Vec<Secret>,
     received: Received,
     time: Time,
+    body_required: bool,
 }
 
 /// What came of it.
@@ -92,6 +98,8 @@ struct Answer {
     /// The secrets that can be used, by their places among those given.
     usable: Vec<usize>,
     bad_secrets: Vec<(usize, BadSecret)>,
+    /// Whether the signature is right and does not cover the body.
+    body_unsigned: bool,
     explanation: Option<Explanation>,
 }
 
@@ -118,6 +126,16 @@ fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::Result<()> 
         Ok(_) => writeln!(out, "{GOOD}accept{GOOD:#}")?,
         Err(refusal) => writeln!(out, "{BAD}reject {refusal}{BAD:#}: {}", sentence(refusal))?,
     }
+    if answer.body_unsigned {
+        let what = match answer.verdict {
+            Ok(_) => "anybody on the way can change it (--require-body rejects this)",
+            Err(_) => "--require-body rejects what anybody on the way can change",
+        };
+        writeln!(
+            out,
+            "{OPEN}warning{OPEN:#}: the signature does not cover the whole body: {what}"
+        )?;
+    }
     match &answer.explanation {
         Some(explanation) => explain::print(asked, answer, explanation, out),
         None => Ok(()),
@@ -132,13 +150,15 @@ impl Options {
         let retired = self.retired_secret_file.iter().enumerate();
         let retired =
             retired.map(|(at, path)| input::secret_file("--retired-secret-file", at, path));
-        Ok(Asked {
+        let asked = Asked {
             scheme: self.choice.scheme(self.tolerance)?,
             secrets: self.secrets.read()?,
             retired: retired.collect::<Result<_, _>>()?,
             received: self.received()?,
             time: self.now.unwrap_or_else(now),
-        })
+            body_required: self.require_body,
+        };
+        asked.is_complete().map(|()| asked)
     }
 
     fn received(&self) -> Result<Received, Fault> {
@@ -167,6 +187,31 @@ fn read<E: std::fmt::Display>(
 }
 
 impl Asked {
+    /// Refuses to judge a request without its URL or method where they are signed.
+    fn is_complete(&self) -> Result<(), Fault> {
+        let lists = |component: &str| {
+            sheet::signs_what_it_lists(&self.scheme)
+                && self
+                    .received
+                    .headers
+                    .iter()
+                    .filter(|(name, _)| name.eq_ignore_ascii_case("signature-input"))
+                    .any(|(_, value)| String::from_utf8_lossy(value).contains(component))
+        };
+        let signs = self.scheme.signs();
+        let url = signs.url || URL_COMPONENTS.into_iter().any(lists);
+        let method = signs.method || lists("\"@method\"");
+        if url && self.received.url.is_none() {
+            return Err(Fault::misuse(
+                "expected the URL, which is signed: add --url with the one that the provider was given",
+            ));
+        }
+        if method && self.received.method.is_none() {
+            return Err(Fault::misuse("expected the method, which is signed: add --method"));
+        }
+        Ok(())
+    }
+
     /// One secret that cannot be used never blocks another.
     fn answer(&self, explain: bool) -> Answer {
         let mut verifier = Verifier::new(&self.scheme);
@@ -179,7 +224,13 @@ impl Asked {
         }
         let lines = self.received.lines();
         let request = self.received.request(&lines);
+        let verified = verifier.verify(&request, self.time);
+        if self.body_required {
+            verifier.require_body();
+        }
         let verdict = verifier.verify(&request, self.time);
+        let body_unsigned =
+            verified.is_ok_and(|verified| !verified.signs().body) && !self.received.body.is_empty();
         let explanation = explain.then(|| {
             let live = self.secrets.iter().map(|secret| (&*secret.text, Window::always()));
             let retired = self.retired.iter();
@@ -187,7 +238,7 @@ impl Asked {
             let all: Vec<(&str, Window)> = live.chain(retired).collect();
             core_explain::explain(&self.scheme, &all, &request, self.time)
         });
-        Answer { verdict, usable, bad_secrets, explanation }
+        Answer { verdict, usable, bad_secrets, body_unsigned, explanation }
     }
 }
 
@@ -228,6 +279,16 @@ fn tolerance(text: &str) -> Result<u32, String> {
     answer::tolerance(text).ok_or_else(|| "expected whole seconds, at most a year".to_owned())
 }
 
+/// The components of a message signature that are taken from the URL (RFC 9421 section 2.2).
+const URL_COMPONENTS: [&str; 7] = [
+    "\"@target-uri\"",
+    "\"@authority\"",
+    "\"@scheme\"",
+    "\"@request-target\"",
+    "\"@path\"",
+    "\"@query\"",
+    "\"@query-param\"",
+];
 /// More is no time in seconds, but one in milliseconds.
 const SECONDS_MAX: i64 = 100_000_000_000;
 

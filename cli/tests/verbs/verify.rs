@@ -162,6 +162,93 @@ fn an_accepted_request_says_what_is_not_signed() {
 }
 
 #[test]
+fn a_signed_url_and_method_are_never_called_unsigned() {
+    let signed = tag(SECRET.as_bytes(), &[b"https://hooks.example/in", BODY.as_bytes()]);
+    let headers = format!("x-square-hmacsha256-signature: {}\n", codec::to_base64(&signed));
+    let look = Look { more: &["--url", "https://hooks.example/in"], ..Look::new("url", "square") };
+    let text = look.says(&headers, BODY, (0, "vouched for body, url"));
+    assert!(text.contains("the method") && !text.contains("method or URL"), "{text}");
+    let declared = "name = \"m\"\ntemplate = \"{method}{body}\"\nalgorithm = \"hmac-sha256\"\n\
+                    encoding = \"hex\"\nkey = \"text\"\n[headers]\nsignature = \"S\"\n";
+    let folder = Folder::new("method");
+    let secret = folder.file("s", SECRET);
+    let tag = codec::to_hex(&tag(SECRET.as_bytes(), &[b"POST", BODY.as_bytes()]));
+    let (headers, body) = (folder.file("h", format!("S: {tag}\n")), folder.file("b", BODY));
+    let scheme = folder.file("m.toml", declared);
+    let args = ["verify", "--scheme-file", &scheme, "--secret-file", &secret, "--explain"];
+    let given = ["--headers", &headers, "--body", &body, "--method", "POST"];
+    let text = stdout(&hookproof(&[&args[..], &given].concat()));
+    assert!(text.contains("vouched for body, method") && text.contains("the URL:"), "{text}");
+}
+
+#[test]
+fn a_body_that_is_not_covered_is_warned_of_and_can_be_demanded() {
+    let folder = Folder::new("uncovered");
+    let secret = folder.file("s", codec::to_base64(&[7; 32]));
+    let list = "(\"@method\");created=1700000000";
+    let base = format!("\"@method\": POST\n\"@signature-params\": {list}");
+    let tag = codec::to_base64(&tag(&[7; 32], &[base.as_bytes()]));
+    let text = format!("Signature-Input: s={list}\nSignature: s=:{tag}:\n\n{BODY}");
+    let request = folder.file("r", text);
+    let scheme = "http-message-signatures/hmac-sha256";
+    let args = ["verify", "--scheme", scheme, "--secret-file", &secret, "--now", NOW];
+    let verify = |more: &[&str]| hookproof(&[&args[..], &["--request", &request], more].concat());
+    let plain = verify(&["--method", "POST"]);
+    assert!(
+        stdout(&plain).starts_with("accept\nwarning: the signature does not cover"),
+        "{plain:?}"
+    );
+    let strict = verify(&["--method", "POST", "--require-body"]);
+    assert_eq!(strict.status.code(), Some(1));
+    assert!(stdout(&strict).starts_with("reject no_match"), "{strict:?}");
+    let forgotten = verify(&[]);
+    assert_eq!(forgotten.status.code(), Some(2));
+    assert!(stderr(&forgotten).contains("add --method"), "{forgotten:?}");
+}
+
+#[test]
+fn an_id_that_holds_a_time_is_taken_and_remarked_on() {
+    let id = "order.1700000001";
+    let tag = tag(b"0123456789abcdef", &[id.as_bytes(), b".1700000000.", BODY.as_bytes()]);
+    let tag = codec::to_base64(&tag);
+    let headers =
+        format!("webhook-id: {id}\nwebhook-timestamp: {NOW}\nwebhook-signature: v1,{tag}\n");
+    let look = Look { secrets: &["whsec_MDEyMzQ1Njc4OWFiY2RlZg=="], ..Look::new("dotted", "swh") };
+    look.says(&headers, BODY, (0, "the id holds what could be a time"));
+}
+
+#[test]
+fn what_is_written_has_the_providers_separators_and_members() {
+    let folder = Folder::new("written");
+    let secret = folder.file("s", SECRET);
+    let sign = |args: &[&str]| {
+        let args = [&["sign", "--secret-file", &secret, "--timestamp"], args].concat();
+        stdout(&piped(&args, BODY.as_bytes()))
+    };
+    let work = sign(&["1700000000000", "--scheme", "workos-v1"]);
+    assert!(work.starts_with("WorkOS-Signature: t=1700000000000, v1="), "{work}");
+    let others = folder.file("others", "X-Event-Id: evt_1\nX-Event-Type: paid\n");
+    let hook0 = sign(&[NOW, "--scheme", "hook0-v1", "--headers", &others]);
+    let front = "X-Hook0-Signature: t=1700000000,h=x-event-id x-event-type,v1=";
+    assert!(hook0.starts_with(front), "{hook0}");
+    let look = Look::new("hook0", "hook0-v1");
+    look.says(&format!("X-Event-Id: evt_1\nX-Event-Type: paid\n{hook0}"), BODY, (0, "accept"));
+}
+
+#[test]
+fn line_ends_behind_a_secret_are_no_part_of_it_and_a_byte_order_mark_is_hinted_at() {
+    let headers = stripe(SECRET.as_bytes(), NOW, BODY);
+    for text in ["\n", "\r\n", "\n\n", "\r\n\r\n", "\r"].map(|end| format!("{SECRET}{end}")) {
+        let look = Look { secrets: &[&text], ..Look::new("line_ends_behind", "stripe") };
+        look.says(&headers, BODY, (0, "accept"));
+    }
+    let marked = format!("\u{feff}{SECRET}");
+    let look = Look { secrets: &[&marked], ..Look::new("marked", "stripe") };
+    look.says(&headers, BODY, (1, "a byte order mark around it"));
+    assert!(stderr(&look.at(&headers, BODY)).contains("begins with a byte order mark"));
+}
+
+#[test]
 fn a_whole_request_is_pasted_from_a_file_or_a_pipe() {
     let folder = Folder::new("pasted");
     let secret = folder.file("a.secret", format!("{SECRET}\n"));
@@ -329,6 +416,7 @@ fn a_scheme_of_ones_own_signs_and_verifies() {
 fn what_is_not_understood_ends_with_2_or_3_and_no_secret_is_repeated() {
     let folder = Folder::new("misuse");
     let (secret, body) = (folder.file("s", SECRET), folder.file("b", BODY));
+    let bare = folder.file("bare", "x-square-hmacsha256-signature: AAAA\n\n{}");
     for (args, code, expected) in [
         (&["sign", "--scheme", "stripe", &body][..], 2, "name its file with --secret-file"),
         (&["sign", "--scheme", "strpe", &body], 2, "near are stripe"),
@@ -348,6 +436,12 @@ fn what_is_not_understood_ends_with_2_or_3_and_no_secret_is_repeated() {
             "--timestamp: expected",
         ),
         (&["verify", "--scheme", "stripe", "--secret-file", &secret], 2, "--headers"),
+        (
+            &["verify", "--scheme", "square", "--secret-file", &secret, "--request", &bare],
+            2,
+            "add --url",
+        ),
+        (&["sign", "--scheme", "hook0-v1", "--secret-file", &secret, &body], 2, "add --headers"),
         (
             &["verify", "--scheme", "stripe", "--secret-file", &secret, "--request", &secret],
             3,

@@ -2,7 +2,7 @@
 
 use hookproof_core::{
     codec,
-    scheme::{Message, Time, Verifier, named},
+    scheme::{Algorithm, Message, Time, Verifier, mac, named},
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,55 @@ pub(super) fn sign() -> Made {
             cases.push(plain(&id, "must", "SameBytes", (input, expected), why));
         }
     }
+    cases.extend(written_otherwise());
     Made { name: "signature.sign.json".into(), kind: "signature.sign", flags: SIGN.to_vec(), cases }
+}
+
+/// Headers that are not laid out as the others are: a blank behind the comma, milliseconds, and the
+/// names of other signed headers.
+fn written_otherwise() -> Vec<Value> {
+    let tag = |text: String| {
+        let text = [text.as_bytes(), BODY].concat();
+        codec::to_hex(&mac(Algorithm::HmacSha256, b"secret", &text).unwrap_or_default())
+    };
+    let others = json!([["X-Event-Id", "evt_1"], ["X-Event-Type", "invoice.paid"]]);
+    let names = "x-event-id x-event-type";
+    let rows = [
+        (
+            "workos",
+            "workos-v1",
+            json!(NOW * 1_000),
+            Value::Null,
+            ("WorkOS-Signature", format!("t={NOW}000, v1={}", tag(format!("{NOW}000.")))),
+            "milliseconds, and a blank behind the comma",
+        ),
+        (
+            "hook0",
+            "hook0-v1",
+            json!(NOW),
+            others,
+            (
+                "X-Hook0-Signature",
+                format!(
+                    "t={NOW},h={names},v1={}",
+                    tag(format!("{NOW}.{names}.evt_1.invoice.paid."))
+                ),
+            ),
+            "the names of the other signed headers stand in the header",
+        ),
+    ];
+    let case = |(name, scheme, time, others, header, why): (_, _, Value, Value, _, _)| {
+        let mut input = json!({
+            "scheme": scheme, "secrets": ["secret"], "timestamp": time,
+            "body_b64": codec::to_base64(BODY),
+        });
+        if !others.is_null() {
+            input["headers"] = others;
+        }
+        let expected = json!({ "headers": [header] });
+        plain(&format!("sign-{name}"), "must", "SameBytes", (input, expected), why)
+    };
+    rows.into_iter().map(case).collect()
 }
 
 fn signed(scheme: &str, secrets: &[&str], body: &[u8]) -> Value {
@@ -94,7 +142,23 @@ const SIGN: [Flag; 1] = [(
 /// Name, level, scheme, text, the key where it is one, and why.
 type SecretRow =
     (&'static str, &'static str, &'static str, &'static str, Option<&'static str>, &'static str);
-const SECRETS: [SecretRow; 20] = [
+const SECRETS: [SecretRow; 22] = [
+    (
+        "pem-line-end",
+        "must",
+        "discord-ed25519",
+        "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\n-----END PUBLIC KEY-----\n",
+        Some("03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"),
+        "a PEM file ends with a line end",
+    ),
+    (
+        "pem-cr-lf",
+        "must",
+        "standard-webhooks-v1a",
+        "-----BEGIN PUBLIC KEY-----\r\nMCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\r\n-----END PUBLIC KEY-----\r\n",
+        Some("03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"),
+        "line ends of another system",
+    ),
     ("prefix-alone", "must", "swh", "whsec_", None, "nothing behind the prefix"),
     (
         "prefix-twice",

@@ -152,6 +152,8 @@ pub enum Grammar {
     Pairs {
         /// Between members.
         separator: u8,
+        /// Whether a writer puts a blank behind it.
+        spaced: bool,
         /// The key of the time, where it stands here.
         timestamp: Option<Text>,
         /// The keys of tags.

@@ -167,6 +167,11 @@ fn tags(
 ) -> Result<Vec<String>, SignError> {
     let mut lines: Vec<Field<'_>> = message.headers.to_vec();
     lines.extend(headers.iter().map(|(name, value)| (&**name, value.as_bytes())));
+    let listed = listed_headers(template, message);
+    if let (Some(listed), Some(name)) = (&listed, content::signature_header(names)) {
+        lines.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        lines.push((name, listed.as_bytes()));
+    }
     let request = Request {
         headers: &lines,
         body: message.body,
@@ -237,14 +242,31 @@ fn line(template: &Template, message: &Message<'_>, tags: &[String]) -> String {
             let all: Vec<String> = tags.iter().map(|tag| format!("{version},{tag}")).collect();
             all.join(" ")
         }
-        Grammar::Pairs { separator, timestamp, tags: keys, .. } => {
+        Grammar::Pairs { separator, spaced, timestamp, tags: keys, .. } => {
             let key = keys.first().map_or("", |key| &**key);
             let clock =
                 timestamp.as_ref().filter(|_| matches!(template.clock, Some((Place::Member, _))));
             let first = clock.map(|key| format!("{key}={}", message.timestamp));
+            let front = first.into_iter().chain(listed_headers(template, message));
             let all: Vec<String> =
-                first.into_iter().chain(tags.iter().map(|tag| format!("{key}={tag}"))).collect();
-            all.join(char::from(*separator).encode_utf8(&mut [0; 4]))
+                front.chain(tags.iter().map(|tag| format!("{key}={tag}"))).collect();
+            let blank = if *spaced { " " } else { "" };
+            all.join(&format!("{}{blank}", char::from(*separator)))
         }
     }
+}
+
+/// The member with the names of all other headers that will be sent, each once, where they are signed.
+fn listed_headers(template: &Template, message: &Message<'_>) -> Option<String> {
+    let Grammar::Pairs { headers: Some(key), .. } = &template.grammar else { return None };
+    let signature = template.names.first().and_then(content::signature_header);
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in message.headers {
+        let name = name.to_ascii_lowercase();
+        let is_signature = signature.is_some_and(|own| own.eq_ignore_ascii_case(&name));
+        if !is_signature && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Some(format!("{key}={}", names.join(" ")))
 }

@@ -100,8 +100,8 @@ impl Verifier {
         self
     }
 
-    /// Refuses a request whose signature does not cover the body: for HTTP message signatures, where
-    /// the sender chooses what is covered.
+    /// Refuses a request whose signature does not cover its body: HTTP message signatures, where the
+    /// sender chooses what is covered, and schemes that never sign it.
     pub fn require_body(&mut self) -> &mut Self {
         self.body_required = true;
         self
@@ -117,18 +117,16 @@ impl Verifier {
         if self.secrets.is_empty() {
             return Err(Refusal::BadSecret);
         }
-        match &self.scheme.construction {
+        let verified = match &self.scheme.construction {
             Construction::Template(template) => self.template(template, request, time),
             Construction::AdyenItems => self.items(&embedded::adyen(request)?, time),
             Construction::Mailgun => self.items(&[embedded::mailgun(request)?], time),
-            Construction::HttpMessage => {
-                let verified = message::verify(self, request, time)?;
-                if self.body_required && !verified.signs.body && !request.body.is_empty() {
-                    return Err(Refusal::NoMatch);
-                }
-                Ok(verified)
-            }
+            Construction::HttpMessage => message::verify(self, request, time),
+        }?;
+        if self.body_required && !verified.signs.body && !request.body.is_empty() {
+            return Err(Refusal::NoMatch);
         }
+        Ok(verified)
     }
 
     fn template(

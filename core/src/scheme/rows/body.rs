@@ -366,6 +366,7 @@ pub(super) static ROWS: [Scheme; 23] = [
 const fn v1() -> Grammar {
     Grammar::Pairs {
         separator: b',',
+        spaced: false,
         timestamp: None,
         tags: Cow::Borrowed(&[Cow::Borrowed("v1")]),
         headers: None,

@@ -112,7 +112,13 @@ pub(super) static ROWS: [Scheme; 15] = [
         ("workos-v1", "WorkOS"),
         template(
             list![names("WorkOS-Signature", None, None)],
-            pairs_t(b',', V1),
+            Grammar::Pairs {
+                separator: b',',
+                spaced: true,
+                timestamp: some("t"),
+                tags: V1,
+                headers: None,
+            },
             Encoding::Hex,
             TIME_DOT_BODY,
             Some((Place::Member, Unit::Milliseconds)),
@@ -140,7 +146,13 @@ pub(super) static ROWS: [Scheme; 15] = [
         ("hook0-v1", "Hook0, Coinbase CDP"),
         template(
             list![names("X-Hook0-Signature", None, None)],
-            Grammar::Pairs { separator: b',', timestamp: some("t"), tags: V1, headers: some("h") },
+            Grammar::Pairs {
+                separator: b',',
+                spaced: false,
+                timestamp: some("t"),
+                tags: V1,
+                headers: some("h"),
+            },
             Encoding::Hex,
             const { &[Part::Timestamp, DOT, Part::NamedHeaders, DOT, Part::Body] },
             Some((Place::Member, Unit::Seconds)),
@@ -170,6 +182,7 @@ pub(super) static ROWS: [Scheme; 15] = [
             list![names("Paddle-Signature", None, None)],
             Grammar::Pairs {
                 separator: b';',
+                spaced: false,
                 timestamp: some("ts"),
                 tags: Cow::Borrowed(&[Cow::Borrowed("h1")]),
                 headers: None,
@@ -234,7 +247,13 @@ pub(super) static ROWS: [Scheme; 15] = [
 
 /// Members with the time under `t`.
 const fn pairs_t(separator: u8, tags: super::super::List<super::Text>) -> Grammar {
-    Grammar::Pairs { separator, timestamp: Some(Cow::Borrowed("t")), tags, headers: None }
+    Grammar::Pairs {
+        separator,
+        spaced: false,
+        timestamp: Some(Cow::Borrowed("t")),
+        tags,
+        headers: None,
+    }
 }
 
 const V1: super::super::List<super::Text> = Cow::Borrowed(&[Cow::Borrowed("v1")]);
