@@ -58,6 +58,11 @@ pub enum Admission {
     Gone,
 }
 
+/// Registers an endpoint. It gets what is fanned out from then on.
+pub fn register(id: Id) -> Plan<()> {
+    Plan::new(vec![Write::Endpoint(Put { was: None, row: Endpoint::registered(id) })], ())
+}
+
 impl Endpoint {
     /// A newly registered endpoint.
     pub const fn registered(id: Id) -> Self {
@@ -174,6 +179,13 @@ mod tests {
         let gone = Endpoint { left: Some(Millis(5)), ..Endpoint::registered(Id(1)) };
         assert!(gone.subscribed_at(Millis(5)));
         assert!(!gone.subscribed_at(Millis(6)));
+    }
+
+    #[test]
+    fn an_endpoint_is_registered_once() {
+        let plan = register(Id(1));
+        let put = Put { was: None, row: Endpoint::registered(Id(1)) };
+        assert_eq!(plan.writes(), [Write::Endpoint(put)]);
     }
 
     #[test]

@@ -1,0 +1,50 @@
+//! Exactly-once webhook effects on PostgreSQL and SQLite: the stores under `hookproof-core`.
+//!
+//! The core decides: rows in, guarded writes out. A [`Store`] locks and loads the rows of a decision and
+//! carries its plan out; it decides nothing. One round is always the same:
+//!
+//! ```text
+//! begin → lock and load → now → decide (core) → commit: guards, writes, COMMIT → what was sealed
+//! ```
+//!
+//! - Every guard is a lock until the commit. Rows are locked in one order everywhere; a plan whose guard
+//!   fails changes nothing and is answered [`Error::Conflict`]: load again, decide again.
+//! - [`commit_each`] is many plans in one transaction with one answer each; [`commit_work`] runs the
+//!   application's handler inside the transaction that marks its receipt.
+//! - [`outbox::enqueue`] publishes in the caller's own transaction. So does a plain SQL insert of the
+//!   contract's columns into `outbox_events`.
+//! - A store that does not keep what it commits is refused when it is opened (R3).
+
+mod audit;
+mod batch;
+mod clock;
+mod commit;
+mod error;
+pub mod ident;
+mod migrate;
+pub mod outbox;
+mod postgres;
+mod rows;
+mod sqlite;
+mod store;
+mod words;
+
+pub use crate::{
+    clock::Clock,
+    commit::{commit, commit_each, commit_work},
+    error::{Error, Fault},
+    migrate::SCHEMA_VERSION,
+    postgres::PgStore,
+    sqlite::SqliteStore,
+    store::{Bundle, Callback, Content, EVERY_TYPE, Keys, Letter, Message, Rows, Store},
+};
+
+/// Whether a store must keep what it commits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// It must survive the loss of the machine (R3): settings that do not are refused.
+    #[default]
+    Required,
+    /// Whatever the settings are: an acknowledged delivery may be lost. For throw-away data.
+    Waived,
+}

@@ -1,0 +1,138 @@
+//! Opening: the server's version, its durability, the schema.
+
+use sqlx::{
+    PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use super::PgStore;
+use crate::{
+    Durability,
+    clock::Clock,
+    error::{Error, of_commit, of_statement},
+    migrate::{self, Step},
+};
+
+/// The oldest server that this is tested with, as `server_version_num` writes it.
+const SERVER_VERSION_MIN: i64 = 150_000;
+
+/// The advisory lock that migrations are run under: a number of our own.
+const MIGRATION_LOCK: i64 = 0x686f_6f6b_7072_6f66;
+
+const STEPS: &[Step] =
+    &[Step { version: 1, sql: include_str!("../../migrations/postgres/0001_tables.sql") }];
+
+impl PgStore {
+    /// Opens a database that [`PgStore::migrate`] has prepared, with at most this many connections.
+    pub async fn open(
+        options: PgConnectOptions,
+        connections: u32,
+        durability: Durability,
+        clock: Clock,
+    ) -> Result<Self, Error> {
+        let pool = connect(options, connections).await?;
+        let mut connection = acquire(&pool).await?;
+        match durability {
+            Durability::Required => check_durability(&mut connection).await?,
+            Durability::Waived => {}
+        }
+        migrate::check(schema_version(&mut connection).await?)?;
+        drop(connection);
+        Ok(Self { pool, clock })
+    }
+
+    /// Brings the schema to this version, under a lock: of many that do so at once, one does. Gives the
+    /// version that it was.
+    pub async fn migrate(options: PgConnectOptions) -> Result<i64, Error> {
+        let pool = connect(options, 1).await?;
+        let mut tx = pool.begin().await.map_err(|error| failed("a transaction", &error))?;
+        sqlx::query("SELECT pg_advisory_xact_lock($1)")
+            .bind(MIGRATION_LOCK)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| failed("the migration lock", &error))?;
+        let found = schema_version(&mut tx).await?;
+        for step in migrate::missing(STEPS, found)? {
+            sqlx::raw_sql(step.sql)
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| failed("a migration that runs", &error))?;
+            sqlx::query("INSERT INTO hookproof_schema (version) VALUES ($1)")
+                .bind(step.version)
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| failed("to note the schema's version", &error))?;
+        }
+        tx.commit().await.map_err(|error| of_commit(&error))?;
+        Ok(found)
+    }
+
+    /// The connections, for what an application does besides.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+}
+
+async fn connect(options: PgConnectOptions, connections: u32) -> Result<PgPool, Error> {
+    let pool = PgPoolOptions::new().max_connections(connections).connect_with(options).await;
+    let pool = pool.map_err(|error| {
+        Error::unfit("a PostgreSQL server", error, "is it running, and are address and user right?")
+    })?;
+    let version: String = sqlx::query_scalar("SHOW server_version_num")
+        .fetch_one(&pool)
+        .await
+        .map_err(|error| failed("the server's version", &error))?;
+    if version.parse::<i64>().is_ok_and(|version| version >= SERVER_VERSION_MIN) {
+        Ok(pool)
+    } else {
+        let advice = "older servers are not tested: upgrade it";
+        Err(Error::unfit("PostgreSQL 15 or later", format!("version {version}"), advice))
+    }
+}
+
+/// `synchronous_commit` is asked of this connection, which has what the role, the database and the server
+/// set; any value but `off` waits for the local disk.
+async fn check_durability(connection: &mut PgConnection) -> Result<(), Error> {
+    let settings = [
+        ("fsync", "SHOW fsync"),
+        ("synchronous_commit", "SHOW synchronous_commit"),
+        ("full_page_writes", "SHOW full_page_writes"),
+    ];
+    for (name, sql) in settings {
+        let value: String = sqlx::query_scalar(sql)
+            .fetch_one(&mut *connection)
+            .await
+            .map_err(|error| failed("a setting", &error))?;
+        if value == "off" {
+            return Err(Error::unfit(
+                &format!("{name} = on, so that what is acknowledged survives the machine"),
+                "off",
+                "switch it on, or open the store with `Durability::Waived` for throw-away data",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The schema's version, 0 where there is none.
+async fn schema_version(connection: &mut PgConnection) -> Result<i64, Error> {
+    let known: bool = sqlx::query_scalar("SELECT to_regclass('hookproof_schema') IS NOT NULL")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| failed("to look for the schema", &error))?;
+    if !known {
+        return Ok(0);
+    }
+    sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM hookproof_schema")
+        .fetch_one(connection)
+        .await
+        .map_err(|error| failed("the schema's version", &error))
+}
+
+async fn acquire(pool: &PgPool) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>, Error> {
+    pool.acquire().await.map_err(|error| failed("a connection", &error))
+}
+
+fn failed(expected: &str, error: &sqlx::Error) -> Error {
+    of_statement(expected, error)
+}

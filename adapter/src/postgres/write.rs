@@ -1,0 +1,469 @@
+//! What PostgreSQL writes: one statement a kind, however many rows.
+
+use hookproof_core::{
+    Id, Millis, Reason,
+    endpoint::Endpoint,
+    inbox::Receipt,
+    model::{Entity, Operation, Transition},
+    outbox::{Delivery, Event},
+    plan::{About, Audit},
+};
+use sqlx::{
+    PgConnection, Postgres,
+    postgres::PgArguments,
+    query::{Query, QueryAs},
+};
+
+use super::{Outbox, read};
+use crate::{
+    audit::{self, AuditRow},
+    batch::{Changes, Kind, Session},
+    clock::Clock,
+    error::{Error, of_statement},
+    ident::Key,
+    outbox,
+    rows::{
+        DeliveryRow, EndpointRow, EntityRow, EventRow, ReceiptRow, columns, digest_bytes, instant,
+        keys,
+    },
+    store::{Callback, Letter, Message},
+    words::{self, REASONS},
+};
+
+/// A batch's statements.
+pub(super) struct PgSession<'a> {
+    pub(super) connection: &'a mut PgConnection,
+    pub(super) clock: &'a Clock,
+}
+
+/// One column of many rows.
+fn column<R, T>(rows: &[R], of: impl Fn(&R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
+impl PgSession<'_> {
+    async fn run(
+        &mut self,
+        expected: &str,
+        query: Query<'_, Postgres, PgArguments>,
+    ) -> Result<u64, Error> {
+        let done = query.execute(&mut *self.connection).await;
+        Ok(done.map_err(|error| of_statement(expected, &error))?.rows_affected())
+    }
+
+    async fn ids(
+        &mut self,
+        expected: &str,
+        query: QueryAs<'_, Postgres, (Key,), PgArguments>,
+    ) -> Result<Vec<Id>, Error> {
+        let rows = query.fetch_all(&mut *self.connection).await;
+        let rows = rows.map_err(|error| of_statement(expected, &error))?;
+        Ok(rows.into_iter().map(|(key,)| key.0).collect())
+    }
+
+    async fn update_endpoints(&mut self, rows: &[EndpointRow]) -> Result<u64, Error> {
+        let query = sqlx::query(UPDATE_ENDPOINTS)
+            .bind(column(rows, |row| row.id))
+            .bind(column(rows, |row| row.rev))
+            .bind(column(rows, |row| row.life.clone()))
+            .bind(column(rows, |row| row.left_ms))
+            .bind(column(rows, |row| row.next_ms));
+        self.run("endpoints to change", query).await
+    }
+
+    async fn update_entities(&mut self, rows: &[EntityRow]) -> Result<u64, Error> {
+        let query = sqlx::query(UPDATE_ENTITIES)
+            .bind(column(rows, |row| row.id))
+            .bind(column(rows, |row| row.rev))
+            .bind(column(rows, |row| row.state))
+            .bind(column(rows, |row| row.version))
+            .bind(column(rows, |row| row.projected));
+        self.run("entities to change", query).await
+    }
+
+    async fn update_receipts(&mut self, rows: &[ReceiptRow], now: Millis) -> Result<u64, Error> {
+        let processed = |row: &ReceiptRow| row.is_processed().then_some(instant(now));
+        let query = sqlx::query(UPDATE_RECEIPTS)
+            .bind(column(rows, |row| row.id))
+            .bind(column(rows, |row| row.rev))
+            .bind(column(rows, |row| row.status.clone()))
+            .bind(column(rows, |row| row.verdict.clone()))
+            .bind(column(rows, |row| row.reason.clone()))
+            .bind(column(rows, |row| row.wake))
+            .bind(column(rows, |row| row.strikes))
+            .bind(column(rows, |row| row.fence))
+            .bind(column(rows, |row| row.applied))
+            .bind(column(rows, |row| row.cap))
+            .bind(column(rows, processed));
+        self.run("receipts to change", query).await
+    }
+
+    async fn update_events(&mut self, rows: &[EventRow]) -> Result<u64, Error> {
+        let query = sqlx::query(UPDATE_EVENTS)
+            .bind(column(rows, |row| row.id))
+            .bind(column(rows, |row| row.rev))
+            .bind(column(rows, |row| row.wake))
+            .bind(column(rows, |row| row.processed))
+            .bind(column(rows, |row| row.digest.clone()));
+        self.run("events to change", query).await
+    }
+
+    async fn update_deliveries(&mut self, rows: &[DeliveryRow]) -> Result<u64, Error> {
+        let query = sqlx::query(UPDATE_DELIVERIES)
+            .bind(column(rows, |row| row.id))
+            .bind(column(rows, |row| row.rev))
+            .bind(column(rows, |row| row.stand.clone()))
+            .bind(column(rows, |row| row.reason.clone()))
+            .bind(column(rows, |row| row.wake))
+            .bind(column(rows, |row| row.lease))
+            .bind(column(rows, |row| row.hurried))
+            .bind(column(rows, |row| row.attempt))
+            .bind(column(rows, |row| row.rung))
+            .bind(column(rows, |row| row.cycle))
+            .bind(column(rows, |row| row.fence));
+        self.run("deliveries to change", query).await
+    }
+
+    async fn insert_subscriptions(&mut self, rows: &[(Endpoint, &Callback)]) -> Result<(), Error> {
+        let each = rows.iter().flat_map(|(endpoint, callback)| {
+            callback.event_types.iter().map(|event_type| (Key(endpoint.id), event_type.as_str()))
+        });
+        let (endpoints, types): (Vec<Key>, Vec<&str>) = each.unzip();
+        let query = sqlx::query(INSERT_SUBSCRIPTIONS).bind(endpoints).bind(types);
+        self.run("subscriptions", query).await.map(drop)
+    }
+}
+
+impl Session for PgSession<'_> {
+    async fn savepoint(&mut self) -> Result<(), Error> {
+        self.run("a savepoint", sqlx::query("SAVEPOINT hookproof_batch")).await.map(drop)
+    }
+
+    async fn back_to_savepoint(&mut self) -> Result<(), Error> {
+        let back = sqlx::query("ROLLBACK TO SAVEPOINT hookproof_batch");
+        self.run("to go back to a savepoint", back).await.map(drop)
+    }
+
+    async fn now(&mut self) -> Result<Millis, Error> {
+        read::now(self.connection, self.clock).await
+    }
+
+    async fn lock(&mut self, kind: Kind, ids: &[Id]) -> Result<Vec<(Id, u32)>, Error> {
+        let sql = match kind {
+            Kind::Endpoint => LOCK_ENDPOINTS,
+            Kind::Entity => LOCK_ENTITIES,
+            Kind::Operation => unreachable!("an operation is inserted, never changed"),
+            Kind::Receipt => LOCK_RECEIPTS,
+            Kind::Event => LOCK_EVENTS,
+            Kind::Delivery => LOCK_DELIVERIES,
+        };
+        let rows: Result<Vec<(Key, i64)>, _> =
+            sqlx::query_as(sql).bind(keys(ids)).fetch_all(&mut *self.connection).await;
+        let rows = rows.map_err(|error| of_statement("guarded rows under lock", &error))?;
+        Ok(rows.into_iter().map(|(key, rev)| (key.0, rev as u32)).collect())
+    }
+
+    async fn insert_endpoints(&mut self, rows: &[(Endpoint, &Callback)]) -> Result<Vec<Id>, Error> {
+        let flat = column(rows, |(endpoint, _)| EndpointRow::from(endpoint));
+        let query = sqlx::query_as(INSERT_ENDPOINTS)
+            .bind(column(&flat, |row| row.id))
+            .bind(column(&flat, |row| row.rev))
+            .bind(column(rows, |(_, callback)| callback.account.as_str()))
+            .bind(column(rows, |(_, callback)| callback.url.as_str()))
+            .bind(column(&flat, |row| row.life.clone()))
+            .bind(column(&flat, |row| row.left_ms))
+            .bind(column(&flat, |row| row.next_ms));
+        let free = self.ids("new endpoints", query).await?;
+        let new: Vec<_> =
+            rows.iter().filter(|(endpoint, _)| free.contains(&endpoint.id)).copied().collect();
+        self.insert_subscriptions(&new).await?;
+        Ok(free)
+    }
+
+    async fn insert_entities(&mut self, rows: &[Entity]) -> Result<Vec<Id>, Error> {
+        let rows: Vec<_> = rows.iter().map(EntityRow::from).collect();
+        let query = sqlx::query_as(INSERT_ENTITIES)
+            .bind(column(&rows, |row| row.id))
+            .bind(column(&rows, |row| row.rev))
+            .bind(column(&rows, |row| row.state))
+            .bind(column(&rows, |row| row.version))
+            .bind(column(&rows, |row| row.projected));
+        self.ids("new entities", query).await
+    }
+
+    async fn insert_operations(&mut self, rows: &[Operation]) -> Result<Vec<Operation>, Error> {
+        let free: Vec<(Key, i64, i64)> = sqlx::query_as(INSERT_OPERATIONS)
+            .bind(column(rows, |row| Key(row.entity)))
+            .bind(column(rows, |row| i64::from(row.transition.0)))
+            .bind(column(rows, |row| row.occurrence as i64))
+            .fetch_all(&mut *self.connection)
+            .await
+            .map_err(|error| of_statement("new operations", &error))?;
+        Ok(free
+            .into_iter()
+            .map(|(entity, transition, occurrence)| Operation {
+                entity: entity.0,
+                transition: Transition(transition as u16),
+                occurrence: occurrence as u64,
+            })
+            .collect())
+    }
+
+    async fn insert_receipts(&mut self, rows: &[(Receipt, &Letter)]) -> Result<Vec<Id>, Error> {
+        let flat = column(rows, |(receipt, _)| ReceiptRow::from(receipt));
+        let query = sqlx::query_as(INSERT_RECEIPTS)
+            .bind(column(&flat, |row| row.id))
+            .bind(column(rows, |(_, letter)| letter.source.as_str()))
+            .bind(column(rows, |(_, letter)| letter.account.as_str()))
+            .bind(column(rows, |(_, letter)| letter.delivery.as_str()))
+            .bind(column(rows, |(_, letter)| columns(&letter.payload).0))
+            .bind(column(rows, |(_, letter)| columns(&letter.payload).1))
+            .bind(column(rows, |(_, letter)| letter.event_type.as_str()))
+            .bind(column(rows, |(_, letter)| letter.resource.as_str()))
+            .bind(column(&flat, |row| row.digest.clone()))
+            .bind(column(&flat, |row| row.rev))
+            .bind(column(&flat, |row| row.entity))
+            .bind(column(&flat, |row| row.event))
+            .bind(column(&flat, |row| row.occurrence))
+            .bind(column(&flat, |row| row.version))
+            .bind(column(&flat, |row| row.status.clone()))
+            .bind(column(&flat, |row| row.reason.clone()))
+            .bind(column(&flat, |row| row.wake))
+            .bind(column(&flat, |row| row.strikes))
+            .bind(column(&flat, |row| row.fence))
+            .bind(column(&flat, |row| row.applied))
+            .bind(column(&flat, |row| row.cap))
+            .bind(column(&flat, |row| row.received));
+        self.ids("new receipts", query).await
+    }
+
+    async fn insert_deliveries(&mut self, rows: &[Delivery]) -> Result<Vec<Id>, Error> {
+        let rows: Vec<_> = rows.iter().map(DeliveryRow::from).collect();
+        let query = sqlx::query_as(INSERT_DELIVERIES)
+            .bind(column(&rows, |row| row.id))
+            .bind(column(&rows, |row| row.rev))
+            .bind(column(&rows, |row| row.subject_kind.clone()))
+            .bind(column(&rows, |row| row.subject))
+            .bind(column(&rows, |row| row.transition))
+            .bind(column(&rows, |row| row.occurrence))
+            .bind(column(&rows, |row| row.endpoint))
+            .bind(column(&rows, |row| row.stand.clone()))
+            .bind(column(&rows, |row| row.wake))
+            .bind(column(&rows, |row| row.attempt))
+            .bind(column(&rows, |row| row.rung))
+            .bind(column(&rows, |row| row.cycle))
+            .bind(column(&rows, |row| row.fence))
+            .bind(column(&rows, |row| row.created));
+        self.ids("new deliveries", query).await
+    }
+
+    async fn update(&mut self, changes: &Changes, now: Millis) -> Result<(), Error> {
+        let endpoints: Vec<_> = changes.endpoints.values().map(EndpointRow::from).collect();
+        let entities: Vec<_> = changes.entities.values().map(EntityRow::from).collect();
+        let receipts: Vec<_> = changes.receipts.values().map(ReceiptRow::from).collect();
+        let events: Vec<_> = changes.events.values().map(EventRow::from).collect();
+        let deliveries: Vec<_> = changes.deliveries.values().map(DeliveryRow::from).collect();
+        let mut done = 0;
+        if !endpoints.is_empty() {
+            done += self.update_endpoints(&endpoints).await?;
+        }
+        if !entities.is_empty() {
+            done += self.update_entities(&entities).await?;
+        }
+        if !receipts.is_empty() {
+            done += self.update_receipts(&receipts, now).await?;
+        }
+        if !changes.purged.is_empty() {
+            let purged: Vec<Key> = changes.purged.iter().copied().map(Key).collect();
+            done += self.run("receipts to purge", sqlx::query(PURGE).bind(purged)).await?;
+        }
+        if !events.is_empty() {
+            done += self.update_events(&events).await?;
+        }
+        if !deliveries.is_empty() {
+            done += self.update_deliveries(&deliveries).await?;
+        }
+        changes.account_for(done)
+    }
+
+    async fn alert(&mut self, alerts: &[(About, Reason)], now: Millis) -> Result<(), Error> {
+        if alerts.is_empty() {
+            return Ok(());
+        }
+        let query = sqlx::query(INSERT_ALERTS)
+            .bind(column(alerts, |(about, _)| audit::about(*about).0))
+            .bind(column(alerts, |(about, _)| audit::about(*about).1))
+            .bind(column(alerts, |(_, reason)| words::word(&REASONS, *reason)))
+            .bind(instant(now));
+        self.run("alerts", query).await.map(drop)
+    }
+
+    async fn audit(&mut self, audits: &[Audit], now: Millis) -> Result<(), Error> {
+        if audits.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<_> = audits.iter().map(AuditRow::from).collect();
+        let query = sqlx::query(INSERT_AUDIT)
+            .bind(column(&rows, |row| row.what))
+            .bind(column(&rows, |row| row.about))
+            .bind(column(&rows, |row| row.by_whom))
+            .bind(column(&rows, |row| row.transition))
+            .bind(column(&rows, |row| row.occurrence))
+            .bind(column(&rows, |row| row.digest.clone()))
+            .bind(instant(now));
+        self.run("lines for the archive", query).await.map(drop)
+    }
+
+    async fn wake(&mut self, entities: &[Id], now: Millis) -> Result<(), Error> {
+        if entities.is_empty() {
+            return Ok(());
+        }
+        let query = sqlx::query(WAKE).bind(keys(entities)).bind(instant(now)).bind(WOKEN_MAX);
+        self.run("sleepers to wake", query).await.map(drop)
+    }
+}
+
+impl outbox::Table for Outbox<'_> {
+    async fn now(&mut self) -> Result<Millis, Error> {
+        read::now(self.0, self.1).await
+    }
+
+    async fn insert(&mut self, event: &Event, message: &Message) -> Result<bool, Error> {
+        let (text, bytes) = columns(&message.payload);
+        let query = sqlx::query(INSERT_EVENT)
+            .bind(Key(event.id))
+            .bind(&message.account)
+            .bind(&message.aggregate_type)
+            .bind(&message.aggregate_id)
+            .bind(&message.event_type)
+            .bind(text)
+            .bind(bytes)
+            .bind(digest_bytes(event.digest))
+            .bind(i64::from(event.rev))
+            .bind(instant(event.created))
+            .bind(event.wake.map(instant))
+            .execute(&mut *self.0)
+            .await;
+        Ok(query.map_err(|error| of_statement("a new event", &error))?.rows_affected() == 1)
+    }
+
+    async fn find(&mut self, id: Id) -> Result<Option<Event>, Error> {
+        read::event(self.0, id).await
+    }
+}
+
+/// As many sleepers as one wake reaches, the oldest; those beyond have their timer.
+const WOKEN_MAX: i64 = 10_000;
+
+// Keys never change, so no lock needs to be stronger; a stronger one would wait for every delivery that
+// is being inserted beside its endpoint.
+const LOCK_ENDPOINTS: &str = "SELECT id, rev FROM hookproof_endpoints WHERE id = ANY($1)
+     ORDER BY id FOR NO KEY UPDATE";
+const LOCK_ENTITIES: &str = "SELECT id, rev FROM hookproof_entities WHERE id = ANY($1)
+     ORDER BY id FOR NO KEY UPDATE";
+const LOCK_RECEIPTS: &str = "SELECT id, rev FROM webhook_inbox WHERE id = ANY($1)
+     ORDER BY id FOR NO KEY UPDATE";
+const LOCK_EVENTS: &str = "SELECT id, rev FROM outbox_events WHERE id = ANY($1)
+     ORDER BY id FOR NO KEY UPDATE";
+const LOCK_DELIVERIES: &str = "SELECT id, rev FROM hookproof_deliveries WHERE id = ANY($1)
+     ORDER BY id FOR NO KEY UPDATE";
+
+// Each names the one constraint whose violation means that the place is taken: any other is an error (R4).
+const INSERT_ENDPOINTS: &str = "INSERT INTO hookproof_endpoints
+         (id, rev, account, url, life, left_ms, next_ms)
+     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+         $7::bigint[]) AS new (id) ORDER BY id
+     ON CONFLICT (id) DO NOTHING RETURNING id";
+const INSERT_SUBSCRIPTIONS: &str = "INSERT INTO hookproof_subscriptions (endpoint, event_type)
+     SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])";
+const INSERT_ENTITIES: &str = "INSERT INTO hookproof_entities (id, rev, state, version, projected)
+     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+         AS new (id) ORDER BY id
+     ON CONFLICT (id) DO NOTHING RETURNING id";
+const INSERT_OPERATIONS: &str = "INSERT INTO hookproof_operations (entity, transition, occurrence)
+     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])
+         AS new (entity, transition, occurrence) ORDER BY entity, transition, occurrence
+     ON CONFLICT (entity, transition, occurrence) DO NOTHING
+     RETURNING entity, transition, occurrence";
+const INSERT_RECEIPTS: &str = "INSERT INTO webhook_inbox
+         (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
+          digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
+          applied, cap, received_at)
+     SELECT id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
+         digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
+         applied, cap, timestamptz 'epoch' + received * interval '1 millisecond'
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[],
+         $8::text[], $9::bytea[], $10::bigint[], $11::uuid[], $12::bigint[], $13::bigint[],
+         $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], $19::bigint[],
+         $20::boolean[], $21::bigint[], $22::bigint[])
+         WITH ORDINALITY
+         AS new (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type,
+             resource, digest, rev, entity, event, occurrence, version, status, reason, wake, strikes,
+             fence, applied, cap, received, place)
+     ORDER BY partner_name, account, partner_event_id, place
+     ON CONFLICT (partner_name, account, partner_event_id) DO NOTHING RETURNING id";
+const INSERT_DELIVERIES: &str = "INSERT INTO hookproof_deliveries
+         (id, rev, subject_kind, subject, transition, occurrence, endpoint, stand, wake, attempt, rung,
+          cycle, fence, created, hurried)
+     SELECT *, false FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::uuid[], $5::bigint[],
+         $6::bigint[], $7::uuid[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[],
+         $12::bigint[], $13::bigint[], $14::bigint[])
+         AS new (id, rev, subject_kind, subject, transition, occurrence, endpoint)
+     ORDER BY subject_kind, subject, transition, occurrence, endpoint
+     ON CONFLICT (subject_kind, subject, transition, occurrence, endpoint) DO NOTHING RETURNING id";
+const INSERT_EVENT: &str = "INSERT INTO outbox_events
+         (id, account, aggregate_type, aggregate_id, event_type, payload, payload_bytes, digest, rev,
+          created_at, wake)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, timestamptz 'epoch' + $10 * interval '1 millisecond',
+         $11)
+     ON CONFLICT (id) DO NOTHING";
+const INSERT_ALERTS: &str = "INSERT INTO hookproof_alerts (about_kind, about, reason, raised_at)
+     SELECT *, timestamptz 'epoch' + $4 * interval '1 millisecond'
+     FROM unnest($1::text[], $2::uuid[], $3::text[])";
+const INSERT_AUDIT: &str = "INSERT INTO hookproof_audit
+         (what, about, by_whom, transition, occurrence, digest, at)
+     SELECT *, timestamptz 'epoch' + $7 * interval '1 millisecond'
+     FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[])";
+
+const UPDATE_ENDPOINTS: &str = "UPDATE hookproof_endpoints AS row
+     SET rev = new.rev, life = new.life, left_ms = new.left_ms, next_ms = new.next_ms
+     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[])
+         AS new (id, rev, life, left_ms, next_ms)
+     WHERE row.id = new.id";
+const UPDATE_ENTITIES: &str = "UPDATE hookproof_entities AS row
+     SET rev = new.rev, state = new.state, version = new.version, projected = new.projected
+     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+         AS new (id, rev, state, version, projected)
+     WHERE row.id = new.id";
+const UPDATE_RECEIPTS: &str = "UPDATE webhook_inbox AS row
+     SET rev = new.rev, status = new.status, verdict = new.verdict, reason = new.reason,
+         wake = new.wake, strikes = new.strikes, fence = new.fence, applied = new.applied,
+         cap = new.cap,
+         processed_at = timestamptz 'epoch' + new.processed * interval '1 millisecond'
+     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+         $7::bigint[], $8::bigint[], $9::boolean[], $10::bigint[], $11::bigint[])
+         AS new (id, rev, status, verdict, reason, wake, strikes, fence, applied, cap, processed)
+     WHERE row.id = new.id";
+const UPDATE_EVENTS: &str = "UPDATE outbox_events AS row
+     SET rev = new.rev, wake = new.wake, digest = new.digest,
+         processed_at = timestamptz 'epoch' + new.processed * interval '1 millisecond'
+     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+         AS new (id, rev, wake, processed, digest)
+     WHERE row.id = new.id";
+const UPDATE_DELIVERIES: &str = "UPDATE hookproof_deliveries AS row
+     SET rev = new.rev, stand = new.stand, reason = new.reason, wake = new.wake, lease = new.lease,
+         hurried = new.hurried, attempt = new.attempt, rung = new.rung, cycle = new.cycle,
+         fence = new.fence
+     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+         $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
+         AS new (id, rev, stand, reason, wake, lease, hurried, attempt, rung, cycle, fence)
+     WHERE row.id = new.id";
+const PURGE: &str = "DELETE FROM webhook_inbox WHERE id = ANY($1)";
+
+/// It may only lower a wake. A row that is locked is being decided under the entity's guard, will
+/// conflict and decide again, so it is skipped: waiting for it in another order would deadlock.
+const WAKE: &str = "UPDATE webhook_inbox AS row SET wake = $2 FROM (
+         SELECT id FROM webhook_inbox
+         WHERE entity = ANY($1) AND status = 'DEFERRED' AND wake > $2
+         ORDER BY received_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+     ) AS sleeper WHERE row.id = sleeper.id";
