@@ -104,14 +104,8 @@ pub(crate) async fn write_each<S: Session>(
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
-        Self::Endpoint,
-        Self::Entity,
-        Self::Operation,
-        Self::Receipt,
-        Self::Event,
-        Self::Delivery,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Endpoint, Self::Entity, Self::Operation, Self::Receipt, Self::Event, Self::Delivery];
 }
 
 /// A place for a row, in the lock order.
@@ -283,7 +277,8 @@ impl<'a> Batch<'a> {
         let writes = || fresh.iter().map(|(_, write)| *write);
         Ok(match kind {
             Kind::Endpoint => {
-                let rows: Vec<_> = fresh.iter().filter_map(|(p, w)| callback(w, content(*p))).collect();
+                let rows: Vec<_> =
+                    fresh.iter().filter_map(|(p, w)| callback(w, content(*p))).collect();
                 spots(session.insert_endpoints(&rows).await?, Spot::Endpoint)
             }
             Kind::Entity => {
@@ -295,7 +290,8 @@ impl<'a> Batch<'a> {
                 spots(session.insert_operations(&rows).await?, Spot::Operation)
             }
             Kind::Receipt => {
-                let rows: Vec<_> = fresh.iter().filter_map(|(p, w)| letter(w, content(*p))).collect();
+                let rows: Vec<_> =
+                    fresh.iter().filter_map(|(p, w)| letter(w, content(*p))).collect();
                 spots(session.insert_receipts(&rows).await?, Spot::Receipt)
             }
             Kind::Event => {

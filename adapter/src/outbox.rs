@@ -16,7 +16,10 @@ use crate::{clock::Clock, error::Error, ident, store::Message};
 ///
 /// The answer is true once the caller's transaction has committed. A plain `INSERT INTO outbox_events` of
 /// the contract's columns does the same.
-pub async fn enqueue<C: Enqueue>(connection: &mut C, message: &Message) -> Result<Published, Error> {
+pub async fn enqueue<C: Enqueue>(
+    connection: &mut C,
+    message: &Message,
+) -> Result<Published, Error> {
     connection.enqueue(message).await
 }
 

@@ -144,7 +144,9 @@ impl Store for PgStore {
                 "it ended by the handler",
                 "a handler works within the transaction that it is given; take its COMMIT or ROLLBACK out",
             )),
-            Err(error) => Err(error::of_statement("a transaction that the handler left whole", &error)),
+            Err(error) => {
+                Err(error::of_statement("a transaction that the handler left whole", &error))
+            }
         }
     }
 }

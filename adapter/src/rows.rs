@@ -12,7 +12,10 @@ use hookproof_core::{
 };
 use sqlx::FromRow;
 
-pub(crate) use self::{delivery::DeliveryRow, receipt::{LetterRow, ReceiptRow}};
+pub(crate) use self::{
+    delivery::DeliveryRow,
+    receipt::{LetterRow, ReceiptRow},
+};
 use crate::{
     error::Error,
     ident::{self, Key},

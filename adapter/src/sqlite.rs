@@ -135,7 +135,9 @@ impl Store for SqliteStore {
     async fn is_whole(&self, tx: &mut Self::Tx) -> Result<(), Error> {
         let nested = sqlx::query("BEGIN IMMEDIATE").execute(&mut **tx).await;
         match nested {
-            Err(sqlx::Error::Database(error)) if error.message().contains("within a transaction") => {
+            Err(sqlx::Error::Database(error))
+                if error.message().contains("within a transaction") =>
+            {
                 Ok(())
             }
             Err(error) => {

@@ -3,6 +3,7 @@
 
 mod directions;
 mod mutants;
+mod postgres;
 mod rules;
 mod sabotage;
 mod test;
@@ -40,6 +41,12 @@ enum Verb {
         #[arg(value_name = "PART")]
         only: Vec<String>,
     },
+    /// Run a command beside a throw-away PostgreSQL, whose address is in `HOOKPROOF_POSTGRES`.
+    Postgres {
+        /// The command, as in `cargo xtask postgres cargo test -p hookproof`.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -61,6 +68,7 @@ fn run(verb: Verb) -> Result<()> {
     match verb {
         Verb::Test { only } => test::run(&workspace, &only),
         Verb::Tidy => tidy::run(&workspace),
+        Verb::Postgres { command } => postgres::run(&command),
         Verb::Mutants { fresh } => mutants::run(&workspace, fresh),
         Verb::Sabotage { only } => sabotage::run(&workspace, &only),
     }

@@ -13,7 +13,9 @@ use crate::{
     clock::Clock,
     error::{Error, of_statement},
     ident::Key,
-    rows::{DeliveryRow, EndpointRow, EntityRow, EventRow, LetterRow, ReceiptRow, instant, keys, millis},
+    rows::{
+        DeliveryRow, EndpointRow, EntityRow, EventRow, LetterRow, ReceiptRow, instant, keys, millis,
+    },
     store::{Keys, Letter, Rows},
 };
 
@@ -42,7 +44,9 @@ macro_rules! receipt {
 }
 
 const ENDPOINTS: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = ANY($1)
+    "SELECT ",
+    endpoint!(),
+    " FROM hookproof_endpoints AS e WHERE e.id = ANY($1)
      ORDER BY e.id FOR NO KEY UPDATE"
 );
 const ENDPOINT: &str =
@@ -52,11 +56,15 @@ const MAKE_ENTITIES: &str = "INSERT INTO hookproof_entities (id)
 const ENTITIES: &str = "SELECT e.id, e.rev, e.state, e.version, e.projected
      FROM hookproof_entities AS e WHERE e.id = ANY($1) ORDER BY e.id FOR NO KEY UPDATE";
 const RECEIPTS: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.id = ANY($1)
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r WHERE r.id = ANY($1)
      ORDER BY r.id FOR NO KEY UPDATE"
 );
 const EVENTS: &str = concat!(
-    "SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = ANY($1)
+    "SELECT ",
+    event!(),
+    " FROM outbox_events AS e WHERE e.id = ANY($1)
      ORDER BY e.id FOR NO KEY UPDATE"
 );
 const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = ANY($1)
@@ -65,7 +73,9 @@ const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id =
 /// The lanes are locked first and counted next: a count in the locking statement would be as old as its
 /// snapshot, and another relay may have claimed since.
 const LANES: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e
+    "SELECT ",
+    endpoint!(),
+    " FROM hookproof_endpoints AS e
      WHERE ($1::uuid IS NULL OR e.id > $1) AND EXISTS (
          SELECT FROM hookproof_deliveries AS d WHERE d.endpoint = e.id AND d.wake <= $2
      ) ORDER BY e.id LIMIT $3 FOR NO KEY UPDATE OF e SKIP LOCKED"
@@ -82,11 +92,15 @@ const DUE_DELIVERIES: &str = "SELECT d.*
          ORDER BY of_lane.wake LIMIT lane.most FOR NO KEY UPDATE SKIP LOCKED
      ) AS d";
 const DUE_EVENTS: &str = concat!(
-    "SELECT ", event!(), " FROM outbox_events AS e WHERE e.wake <= $1
+    "SELECT ",
+    event!(),
+    " FROM outbox_events AS e WHERE e.wake <= $1
      ORDER BY e.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
 );
 const SUBSCRIBERS: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e
+    "SELECT ",
+    endpoint!(),
+    " FROM hookproof_endpoints AS e
      JOIN outbox_events AS o ON o.id = $1 AND o.account = e.account
      WHERE EXISTS (
          SELECT FROM hookproof_subscriptions AS s
@@ -94,14 +108,19 @@ const SUBSCRIBERS: &str = concat!(
      ) ORDER BY e.id"
 );
 const DUE_RECEIPTS: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.wake <= $1
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r WHERE r.wake <= $1
      ORDER BY r.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
 );
 const RECEIPT_OF: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r
      WHERE r.partner_name = $1 AND r.account = $2 AND r.partner_event_id = $3"
 );
-const LETTER: &str = "SELECT partner_name, account, partner_event_id, event_type, resource, payload,
+const LETTER: &str =
+    "SELECT partner_name, account, partner_event_id, event_type, resource, payload,
          payload_bytes FROM webhook_inbox WHERE id = $1";
 const IS_BOOKED: &str = "SELECT EXISTS (
          SELECT FROM hookproof_operations

@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn a_stand_that_contradicts_its_wake_is_refused() {
-        let row = DeliveryRow { wake: None, ..(&delivery(Stand::Pending { wake: Millis(1) })).into() };
+        let row =
+            DeliveryRow { wake: None, ..(&delivery(Stand::Pending { wake: Millis(1) })).into() };
         assert!(Delivery::try_from(row).is_err());
     }
 }

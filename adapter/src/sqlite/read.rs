@@ -43,38 +43,40 @@ macro_rules! receipt {
     };
 }
 
-const ENDPOINTS: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1"
-);
+const ENDPOINTS: &str =
+    concat!("SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1");
 const ENDPOINT: &str =
     concat!("SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1");
 const MAKE_ENTITY: &str =
     "INSERT INTO hookproof_entities (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
 const ENTITIES: &str = "SELECT e.id, e.rev, e.state, e.version, e.projected
      FROM hookproof_entities AS e WHERE e.id = $1";
-const RECEIPTS: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.id = $1"
-);
-const EVENTS: &str = concat!(
-    "SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1"
-);
+const RECEIPTS: &str = concat!("SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.id = $1");
+const EVENTS: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
 const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = $1";
 
 const LANES: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e
+    "SELECT ",
+    endpoint!(),
+    " FROM hookproof_endpoints AS e
      WHERE ($1 IS NULL OR e.id > $1) AND EXISTS (
          SELECT 1 FROM hookproof_deliveries AS d WHERE d.endpoint = e.id AND d.wake <= $2
      ) ORDER BY e.id LIMIT $3"
 );
-const IN_FLIGHT: &str = "SELECT count(*) FROM hookproof_deliveries WHERE endpoint = $1 AND lease > $2";
+const IN_FLIGHT: &str =
+    "SELECT count(*) FROM hookproof_deliveries WHERE endpoint = $1 AND lease > $2";
 const DUE_DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d
      WHERE d.endpoint = $1 AND d.wake <= $2 ORDER BY d.wake LIMIT $3";
 const DUE_EVENTS: &str = concat!(
-    "SELECT ", event!(), " FROM outbox_events AS e WHERE e.wake <= $1
+    "SELECT ",
+    event!(),
+    " FROM outbox_events AS e WHERE e.wake <= $1
      ORDER BY e.wake LIMIT $2"
 );
 const SUBSCRIBERS: &str = concat!(
-    "SELECT ", endpoint!(), " FROM hookproof_endpoints AS e
+    "SELECT ",
+    endpoint!(),
+    " FROM hookproof_endpoints AS e
      JOIN outbox_events AS o ON o.id = $1 AND o.account = e.account
      WHERE EXISTS (
          SELECT 1 FROM hookproof_subscriptions AS s
@@ -82,14 +84,19 @@ const SUBSCRIBERS: &str = concat!(
      ) ORDER BY e.id"
 );
 const DUE_RECEIPTS: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.wake <= $1
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r WHERE r.wake <= $1
      ORDER BY r.wake LIMIT $2"
 );
 const RECEIPT_OF: &str = concat!(
-    "SELECT ", receipt!(), " FROM webhook_inbox AS r
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r
      WHERE r.partner_name = $1 AND r.account = $2 AND r.partner_event_id = $3"
 );
-const LETTER: &str = "SELECT partner_name, account, partner_event_id, event_type, resource, payload,
+const LETTER: &str =
+    "SELECT partner_name, account, partner_event_id, event_type, resource, payload,
          payload_bytes FROM webhook_inbox WHERE id = $1";
 const IS_BOOKED: &str = "SELECT EXISTS (
          SELECT 1 FROM hookproof_operations
@@ -97,10 +104,12 @@ const IS_BOOKED: &str = "SELECT EXISTS (
      )";
 
 pub(super) async fn now(connection: &mut SqliteConnection, clock: &Clock) -> Result<Millis, Error> {
-    let now = sqlx::query_scalar("SELECT coalesce($1, CAST(round(unixepoch('subsec') * 1000) AS INTEGER))")
-        .bind(clock.override_ms())
-        .fetch_one(connection)
-        .await;
+    let now = sqlx::query_scalar(
+        "SELECT coalesce($1, CAST(round(unixepoch('subsec') * 1000) AS INTEGER))",
+    )
+    .bind(clock.override_ms())
+    .fetch_one(connection)
+    .await;
     now.map(millis).map_err(|error| of_statement("the database's clock", &error))
 }
 
@@ -280,7 +289,10 @@ pub(super) async fn is_booked(
     booked.map_err(|error| of_statement("whether an operation is booked", &error))
 }
 
-pub(super) async fn event(connection: &mut SqliteConnection, id: Id) -> Result<Option<Event>, Error> {
+pub(super) async fn event(
+    connection: &mut SqliteConnection,
+    id: Id,
+) -> Result<Option<Event>, Error> {
     const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
     let row: Result<Option<EventRow>, _> =
         sqlx::query_as(EVENT).bind(Key(id)).fetch_optional(connection).await;
