@@ -129,12 +129,12 @@ impl Probe for ModelStore {
     }
 }
 
-/// A SQLite database in a folder of its own.
+/// A SQLite database in a folder of its own, quick: nothing here is pulled out of the wall.
 pub(crate) async fn sqlite(clock: Clock) -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hookproof.db");
     SqliteStore::migrate(&path).await.unwrap();
-    let store = SqliteStore::open(&path, Durability::Required, clock).await.unwrap();
+    let store = SqliteStore::open(&path, Durability::Waived, clock).await.unwrap();
     sqlx::raw_sql("CREATE TABLE effects (line TEXT NOT NULL)").execute(store.pool()).await.unwrap();
     register(&store).await;
     (store, folder)
@@ -149,14 +149,24 @@ impl Probe for SqliteStore {
     }
 }
 
-/// A PostgreSQL schema of its own.
+/// A PostgreSQL schema of its own, quick: nothing here is pulled out of the wall.
 pub(crate) async fn postgres(clock: Clock) -> PgStore {
-    let options = schema().await;
+    let options = schema().await.options([("synchronous_commit", "off")]);
     PgStore::migrate(options.clone()).await.unwrap();
-    let store = PgStore::open(options, 4, Durability::Required, clock).await.unwrap();
+    let store = PgStore::open(options, 4, Durability::Waived, clock).await.unwrap();
     sqlx::raw_sql("CREATE TABLE effects (line text NOT NULL)").execute(store.pool()).await.unwrap();
     register(&store).await;
     store
+}
+
+/// Takes every row away but those that a store of the suite begins with.
+pub(crate) async fn empty(store: &PgStore) {
+    let delete = "DELETE FROM hookproof_subscriptions; DELETE FROM hookproof_deliveries;
+         DELETE FROM hookproof_endpoints; DELETE FROM hookproof_entities;
+         DELETE FROM hookproof_operations; DELETE FROM hookproof_alerts; DELETE FROM hookproof_audit;
+         DELETE FROM outbox_events; DELETE FROM webhook_inbox; DELETE FROM effects";
+    sqlx::raw_sql(delete).execute(store.pool()).await.unwrap();
+    register(store).await;
 }
 
 /// The way to an empty schema.

@@ -16,7 +16,7 @@ use hookproof_core::{
     profile::{InboxPolicy, OnGone, Profile},
     work::{self, Ground, Job, Worked},
 };
-use hookproof_sim::models;
+use hookproof_sim::models::{self, ModelNo};
 use uuid::Uuid;
 
 use crate::{
@@ -60,7 +60,7 @@ impl<S: Probe> Driver<S>
 where
     Effect: Handler<S::Tx>,
 {
-    pub(crate) fn new(store: S) -> Self {
+    pub(crate) fn new(store: S, model: ModelNo) -> Self {
         let profile = Profile {
             ladder: Ladder::new(vec![1_000, 60_000]).expect("short"),
             slots: 2,
@@ -74,7 +74,7 @@ where
             retention_ms: Some(1),
             ..InboxPolicy::hookproof()
         };
-        let model = models::all().swap_remove(models::PROJECTED.0.into());
+        let model = models::all().swap_remove(model.0.into());
         Self { store, profile, policy, model, attempts: Vec::new(), jobs: Vec::new() }
     }
 
@@ -354,6 +354,27 @@ where
         let plan = row.and_then(|row| job.fail(&row, error.fault(), now, roll, &self.policy));
         let plan = plan.expect("nobody took it over meanwhile");
         show(&commit(&self.store, tx, plan, Content::None).await)
+    }
+}
+
+impl Decided {
+    /// The writes of each of its plans, and the letter that is stored beside one.
+    pub(crate) fn writes(&self) -> Vec<(Vec<Write>, Option<Letter>)> {
+        fn each<T>(plans: &[Plan<T>]) -> Vec<(Vec<Write>, Option<Letter>)> {
+            plans.iter().map(|plan| (plan.writes().to_vec(), None)).collect()
+        }
+        match self {
+            Self::Nothing(_) | Self::Published(_) => Vec::new(),
+            Self::FannedOut(plans) => each(plans),
+            Self::Claimed(plans) => each(plans),
+            Self::Settled(plan) => each(std::slice::from_ref(plan)),
+            Self::Received(plan, letter) => vec![(plan.writes().to_vec(), Some(letter.clone()))],
+            Self::Taken(plans) => each(plans),
+            Self::Worked { plan, .. } => each(std::slice::from_ref(plan)),
+            Self::Replayed(plan) => each(std::slice::from_ref(plan)),
+            Self::Resent(plan) => each(std::slice::from_ref(plan)),
+            Self::Done(plan) => each(std::slice::from_ref(plan)),
+        }
     }
 }
 

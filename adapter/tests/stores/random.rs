@@ -4,6 +4,7 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use hookproof::Clock;
 use hookproof_core::{Millis, handler::Handler};
+use hookproof_sim::models::PROJECTED;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRng, TestRunner},
@@ -69,7 +70,7 @@ async fn in_lockstep<M: Probe, S: Probe>(
 where
     Effect: Handler<M::Tx> + Handler<S::Tx>,
 {
-    let (mut model, mut database) = (Driver::new(model), Driver::new(store));
+    let (mut model, mut database) = (Driver::new(model, PROJECTED), Driver::new(store, PROJECTED));
     for step in steps {
         if let Step::Do(Op::Pass { ms }) = step {
             clock.set(clock.shows().expect("it is fixed") + *ms);
