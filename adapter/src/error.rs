@@ -85,6 +85,15 @@ pub(crate) fn of_statement(expected: &str, error: &sqlx::Error) -> Error {
     Error::database(expected, error, "nothing was written; mend that, then try again")
 }
 
+/// A handler committed or rolled back what it was only lent.
+pub(crate) fn ended_by_handler() -> Error {
+    Error::Unknown(Fault::of(
+        "the transaction of the work",
+        "that its handler had ended it",
+        "take the COMMIT or ROLLBACK out of the handler; the rows tell which it was",
+    ))
+}
+
 /// A failed `COMMIT`: only a database that answered, and was not on its way down, says that nothing is in.
 pub(crate) fn of_commit(error: &sqlx::Error) -> Error {
     let code = error.as_database_error().and_then(|found| found.code());

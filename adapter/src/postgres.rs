@@ -17,7 +17,7 @@ use self::write::PgSession;
 use crate::{
     batch,
     clock::Clock,
-    error::{self, Error},
+    error::{self, Error, ended_by_handler},
     outbox,
     store::{Bundle, Keys, Letter, Message, Rows, Store},
 };
@@ -139,11 +139,7 @@ impl Store for PgStore {
                 .await;
         match number {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Error::database(
-                "the transaction of the work",
-                "it ended by the handler",
-                "a handler works within the transaction that it is given; take its COMMIT or ROLLBACK out",
-            )),
+            Ok(None) => Err(ended_by_handler()),
             Err(error) => {
                 Err(error::of_statement("a transaction that the handler left whole", &error))
             }

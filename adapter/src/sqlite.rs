@@ -20,7 +20,7 @@ use self::write::SqliteSession;
 use crate::{
     batch,
     clock::Clock,
-    error::{self, Error},
+    error::{self, Error, ended_by_handler},
     outbox,
     store::{Bundle, Keys, Letter, Message, Rows, Store},
 };
@@ -143,11 +143,7 @@ impl Store for SqliteStore {
             Err(error) => {
                 Err(error::of_statement("a transaction that the handler left whole", &error))
             }
-            Ok(_) => Err(Error::database(
-                "the transaction of the work",
-                "it ended by the handler",
-                "a handler works within the transaction that it is given; take its COMMIT or ROLLBACK out",
-            )),
+            Ok(_) => Err(ended_by_handler()),
         }
     }
 }

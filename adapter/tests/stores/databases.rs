@@ -151,7 +151,15 @@ impl Probe for SqliteStore {
 
 /// A PostgreSQL schema of its own, quick: nothing here is pulled out of the wall.
 pub(crate) async fn postgres(clock: Clock) -> PgStore {
-    let options = schema().await.options([("synchronous_commit", "off")]);
+    postgres_with(|options| options, clock).await
+}
+
+/// The same, with more settings.
+pub(crate) async fn postgres_with(
+    more: impl Fn(PgConnectOptions) -> PgConnectOptions,
+    clock: Clock,
+) -> PgStore {
+    let options = more(schema().await.options([("synchronous_commit", "off")]));
     PgStore::migrate(options.clone()).await.unwrap();
     let store = PgStore::open(options, 4, Durability::Waived, clock).await.unwrap();
     sqlx::raw_sql("CREATE TABLE effects (line text NOT NULL)").execute(store.pool()).await.unwrap();

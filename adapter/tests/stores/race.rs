@@ -136,11 +136,9 @@ fn race(setup: &[Step], one: &Op, other: &Op) {
     runtime.block_on(async {
         let clock = Clock::fixed(START);
         let mut driver = Driver::new(databases::postgres(clock.clone()).await, ORDER);
-        for ends in [
-            [End::Commit, End::Commit],
-            [End::Commit, End::RollBack],
-            [End::RollBack, End::Commit],
-        ] {
+        for ends in
+            [[End::Commit, End::Commit], [End::Commit, End::RollBack], [End::RollBack, End::Commit]]
+        {
             let serial = [
                 serially(setup, [one, other], ends, [0, 1]).await,
                 serially(setup, [one, other], ends, [1, 0]).await,
