@@ -3,6 +3,7 @@
 use core::fmt;
 
 use hookproof_core::{handler::HandlerError, plan::Outcome};
+use sqlx::error::DatabaseError;
 
 /// Why a store could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl core::error::Error for Error {}
 
 /// A failed statement within a transaction, which the database rolls back.
 pub(crate) fn of_statement(expected: &str, error: &sqlx::Error) -> Error {
-    if error.as_database_error().and_then(|found| found.code()).is_some_and(|c| gave_way(&c)) {
+    if error.as_database_error().and_then(DatabaseError::code).is_some_and(|c| gave_way(&c)) {
         return Error::Conflict;
     }
     Error::database(expected, error, "nothing was written; mend that, then try again")
@@ -96,7 +97,7 @@ pub(crate) fn ended_by_handler() -> Error {
 
 /// A failed `COMMIT`: only a database that answered, and was not on its way down, says that nothing is in.
 pub(crate) fn of_commit(error: &sqlx::Error) -> Error {
-    let code = error.as_database_error().and_then(|found| found.code());
+    let code = error.as_database_error().and_then(DatabaseError::code);
     match code {
         Some(code) if gave_way(&code) => Error::Conflict,
         Some(code) if !leaves_open(&code) => {

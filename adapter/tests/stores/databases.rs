@@ -220,4 +220,7 @@ const LINES: &str = "SELECT line FROM (
              || coalesce(' by ' || CAST(by_whom AS text), '')
              || coalesce(' ' || transition || ' ' || occurrence, '')
          FROM hookproof_audit
+         UNION ALL
+         SELECT 'processed_at is not when it was processed: ' || CAST(id AS text)
+         FROM webhook_inbox WHERE (processed_at IS NULL) = (status = 'PROCESSED')
      ) AS every";

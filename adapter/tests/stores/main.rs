@@ -1,4 +1,5 @@
 //! The store suite: the model's store, SQLite and PostgreSQL do the same to the same rows.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests: what fails there fails the suite")]
 
 mod databases;
 mod drive;
