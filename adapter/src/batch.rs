@@ -4,6 +4,8 @@
 //! are inserted. A plan whose guard fails is left out before it wrote anything, where that is known in
 //! time; where it is not, a savepoint takes everything back and the others run again.
 
+mod guard;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookproof_core::{
@@ -15,6 +17,8 @@ use hookproof_core::{
     plan::{About, Audit, Put, Write},
 };
 
+pub(crate) use self::guard::Kind;
+use self::guard::{Guard, Spot};
 use crate::{
     error::Error,
     store::{Bundle, Callback, Content, Letter},
@@ -41,17 +45,6 @@ pub(crate) trait Session {
     async fn alert(&mut self, alerts: &[(About, Reason)], now: Millis) -> Result<(), Error>;
     async fn audit(&mut self, audits: &[Audit], now: Millis) -> Result<(), Error>;
     async fn wake(&mut self, entities: &[Id], now: Millis) -> Result<(), Error>;
-}
-
-/// The kinds of rows, in the order in which they are locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Endpoint,
-    Entity,
-    Operation,
-    Receipt,
-    Event,
-    Delivery,
 }
 
 /// What becomes of rows that are there, each once.
@@ -100,77 +93,6 @@ pub(crate) async fn write_each<S: Session>(
         }
         finish(session, bundles, &standing).await?;
         return Ok(standing);
-    }
-}
-
-impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Endpoint, Self::Entity, Self::Operation, Self::Receipt, Self::Event, Self::Delivery];
-}
-
-/// A place for a row, in the lock order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Spot {
-    Endpoint(Id),
-    Entity(Id),
-    Operation(Operation),
-    Receipt(Id),
-    Event(Id),
-    Delivery(Id),
-}
-
-impl Spot {
-    fn kind(self) -> Kind {
-        match self {
-            Self::Endpoint(_) => Kind::Endpoint,
-            Self::Entity(_) => Kind::Entity,
-            Self::Operation(_) => Kind::Operation,
-            Self::Receipt(_) => Kind::Receipt,
-            Self::Event(_) => Kind::Event,
-            Self::Delivery(_) => Kind::Delivery,
-        }
-    }
-
-    fn row(self) -> Option<Id> {
-        match self {
-            Self::Endpoint(id)
-            | Self::Entity(id)
-            | Self::Receipt(id)
-            | Self::Event(id)
-            | Self::Delivery(id) => Some(id),
-            Self::Operation(_) => None,
-        }
-    }
-}
-
-/// What must hold at a place, and what does afterwards: a revision, or that nothing is there.
-#[derive(Clone, Copy, Debug)]
-struct Guard {
-    spot: Spot,
-    was: Option<u32>,
-    then: Option<u32>,
-}
-
-impl Guard {
-    fn of(write: &Write) -> Option<Self> {
-        let held = |spot, rev| Self { spot, was: Some(rev), then: Some(rev) };
-        let (spot, was, rev) = match write {
-            Write::Endpoint(Put { was, row }) => (Spot::Endpoint(row.id), *was, row.rev),
-            Write::Entity(Put { was, row }) => (Spot::Entity(row.id), *was, row.rev),
-            Write::Receipt(Put { was, row }) => (Spot::Receipt(row.id), *was, row.rev),
-            Write::Event(Put { was, row }) => (Spot::Event(row.id), *was, row.rev),
-            Write::Delivery(Put { was, row }) => (Spot::Delivery(row.id), *was, row.rev),
-            Write::Operation(operation) => (Spot::Operation(*operation), None, 0),
-            Write::HoldEndpoint { id, rev } => return Some(held(Spot::Endpoint(*id), *rev)),
-            Write::HoldEntity { id, rev } => return Some(held(Spot::Entity(*id), *rev)),
-            Write::Purge { id, rev } => {
-                return Some(Self { spot: Spot::Receipt(*id), was: Some(*rev), then: None });
-            }
-            Write::Alert { .. } | Write::Audit(_) | Write::Wake { .. } | Write::Handle { .. } => {
-                return None;
-            }
-        };
-        Some(Self { spot, was, then: Some(rev) })
     }
 }
 

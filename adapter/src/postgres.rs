@@ -2,6 +2,7 @@
 
 mod open;
 mod read;
+mod sql;
 mod write;
 
 use hookproof_core::{

@@ -14,7 +14,7 @@ use sqlx::{
     query::{Query, QueryAs},
 };
 
-use super::{Outbox, read};
+use super::{Outbox, read, sql};
 use crate::{
     audit::{self, AuditRow},
     batch::{Changes, Kind, Session},
@@ -62,7 +62,7 @@ impl PgSession<'_> {
     }
 
     async fn update_endpoints(&mut self, rows: &[EndpointRow]) -> Result<u64, Error> {
-        let query = sqlx::query(UPDATE_ENDPOINTS)
+        let query = sqlx::query(sql::UPDATE_ENDPOINTS)
             .bind(column(rows, |row| row.id))
             .bind(column(rows, |row| row.rev))
             .bind(column(rows, |row| row.life.clone()))
@@ -72,7 +72,7 @@ impl PgSession<'_> {
     }
 
     async fn update_entities(&mut self, rows: &[EntityRow]) -> Result<u64, Error> {
-        let query = sqlx::query(UPDATE_ENTITIES)
+        let query = sqlx::query(sql::UPDATE_ENTITIES)
             .bind(column(rows, |row| row.id))
             .bind(column(rows, |row| row.rev))
             .bind(column(rows, |row| row.state))
@@ -83,7 +83,7 @@ impl PgSession<'_> {
 
     async fn update_receipts(&mut self, rows: &[ReceiptRow], now: Millis) -> Result<u64, Error> {
         let processed = |row: &ReceiptRow| row.is_processed().then_some(instant(now));
-        let query = sqlx::query(UPDATE_RECEIPTS)
+        let query = sqlx::query(sql::UPDATE_RECEIPTS)
             .bind(column(rows, |row| row.id))
             .bind(column(rows, |row| row.rev))
             .bind(column(rows, |row| row.status.clone()))
@@ -99,7 +99,7 @@ impl PgSession<'_> {
     }
 
     async fn update_events(&mut self, rows: &[EventRow]) -> Result<u64, Error> {
-        let query = sqlx::query(UPDATE_EVENTS)
+        let query = sqlx::query(sql::UPDATE_EVENTS)
             .bind(column(rows, |row| row.id))
             .bind(column(rows, |row| row.rev))
             .bind(column(rows, |row| row.wake))
@@ -109,7 +109,7 @@ impl PgSession<'_> {
     }
 
     async fn update_deliveries(&mut self, rows: &[DeliveryRow]) -> Result<u64, Error> {
-        let query = sqlx::query(UPDATE_DELIVERIES)
+        let query = sqlx::query(sql::UPDATE_DELIVERIES)
             .bind(column(rows, |row| row.id))
             .bind(column(rows, |row| row.rev))
             .bind(column(rows, |row| row.stand.clone()))
@@ -129,7 +129,7 @@ impl PgSession<'_> {
             callback.event_types.iter().map(|event_type| (Key(endpoint.id), event_type.as_str()))
         });
         let (endpoints, types): (Vec<Key>, Vec<&str>) = each.unzip();
-        let query = sqlx::query(INSERT_SUBSCRIPTIONS).bind(endpoints).bind(types);
+        let query = sqlx::query(sql::INSERT_SUBSCRIPTIONS).bind(endpoints).bind(types);
         self.run("subscriptions", query).await.map(drop)
     }
 }
@@ -150,12 +150,12 @@ impl Session for PgSession<'_> {
 
     async fn lock(&mut self, kind: Kind, ids: &[Id]) -> Result<Vec<(Id, u32)>, Error> {
         let sql = match kind {
-            Kind::Endpoint => LOCK_ENDPOINTS,
-            Kind::Entity => LOCK_ENTITIES,
+            Kind::Endpoint => sql::LOCK_ENDPOINTS,
+            Kind::Entity => sql::LOCK_ENTITIES,
             Kind::Operation => unreachable!("an operation is inserted, never changed"),
-            Kind::Receipt => LOCK_RECEIPTS,
-            Kind::Event => LOCK_EVENTS,
-            Kind::Delivery => LOCK_DELIVERIES,
+            Kind::Receipt => sql::LOCK_RECEIPTS,
+            Kind::Event => sql::LOCK_EVENTS,
+            Kind::Delivery => sql::LOCK_DELIVERIES,
         };
         let rows: Result<Vec<(Key, i64)>, _> =
             sqlx::query_as(sql).bind(keys(ids)).fetch_all(&mut *self.connection).await;
@@ -165,7 +165,7 @@ impl Session for PgSession<'_> {
 
     async fn insert_endpoints(&mut self, rows: &[(Endpoint, &Callback)]) -> Result<Vec<Id>, Error> {
         let flat = column(rows, |(endpoint, _)| EndpointRow::from(endpoint));
-        let query = sqlx::query_as(INSERT_ENDPOINTS)
+        let query = sqlx::query_as(sql::INSERT_ENDPOINTS)
             .bind(column(&flat, |row| row.id))
             .bind(column(&flat, |row| row.rev))
             .bind(column(rows, |(_, callback)| callback.account.as_str()))
@@ -182,7 +182,7 @@ impl Session for PgSession<'_> {
 
     async fn insert_entities(&mut self, rows: &[Entity]) -> Result<Vec<Id>, Error> {
         let rows: Vec<_> = rows.iter().map(EntityRow::from).collect();
-        let query = sqlx::query_as(INSERT_ENTITIES)
+        let query = sqlx::query_as(sql::INSERT_ENTITIES)
             .bind(column(&rows, |row| row.id))
             .bind(column(&rows, |row| row.rev))
             .bind(column(&rows, |row| row.state))
@@ -192,7 +192,7 @@ impl Session for PgSession<'_> {
     }
 
     async fn insert_operations(&mut self, rows: &[Operation]) -> Result<Vec<Operation>, Error> {
-        let free: Vec<(Key, i64, i64)> = sqlx::query_as(INSERT_OPERATIONS)
+        let free: Vec<(Key, i64, i64)> = sqlx::query_as(sql::INSERT_OPERATIONS)
             .bind(column(rows, |row| Key(row.entity)))
             .bind(column(rows, |row| i64::from(row.transition.0)))
             .bind(column(rows, |row| row.occurrence as i64))
@@ -211,7 +211,7 @@ impl Session for PgSession<'_> {
 
     async fn insert_receipts(&mut self, rows: &[(Receipt, &Letter)]) -> Result<Vec<Id>, Error> {
         let flat = column(rows, |(receipt, _)| ReceiptRow::from(receipt));
-        let query = sqlx::query_as(INSERT_RECEIPTS)
+        let query = sqlx::query_as(sql::INSERT_RECEIPTS)
             .bind(column(&flat, |row| row.id))
             .bind(column(rows, |(_, letter)| letter.source.as_str()))
             .bind(column(rows, |(_, letter)| letter.account.as_str()))
@@ -239,7 +239,7 @@ impl Session for PgSession<'_> {
 
     async fn insert_deliveries(&mut self, rows: &[Delivery]) -> Result<Vec<Id>, Error> {
         let rows: Vec<_> = rows.iter().map(DeliveryRow::from).collect();
-        let query = sqlx::query_as(INSERT_DELIVERIES)
+        let query = sqlx::query_as(sql::INSERT_DELIVERIES)
             .bind(column(&rows, |row| row.id))
             .bind(column(&rows, |row| row.rev))
             .bind(column(&rows, |row| row.subject_kind.clone()))
@@ -275,7 +275,7 @@ impl Session for PgSession<'_> {
         }
         if !changes.purged.is_empty() {
             let purged: Vec<Key> = changes.purged.iter().copied().map(Key).collect();
-            done += self.run("receipts to purge", sqlx::query(PURGE).bind(purged)).await?;
+            done += self.run("receipts to purge", sqlx::query(sql::PURGE).bind(purged)).await?;
         }
         if !events.is_empty() {
             done += self.update_events(&events).await?;
@@ -290,7 +290,7 @@ impl Session for PgSession<'_> {
         if alerts.is_empty() {
             return Ok(());
         }
-        let query = sqlx::query(INSERT_ALERTS)
+        let query = sqlx::query(sql::INSERT_ALERTS)
             .bind(column(alerts, |(about, _)| audit::about(*about).0))
             .bind(column(alerts, |(about, _)| audit::about(*about).1))
             .bind(column(alerts, |(_, reason)| words::word(&REASONS, *reason)))
@@ -303,7 +303,7 @@ impl Session for PgSession<'_> {
             return Ok(());
         }
         let rows: Vec<_> = audits.iter().map(AuditRow::from).collect();
-        let query = sqlx::query(INSERT_AUDIT)
+        let query = sqlx::query(sql::INSERT_AUDIT)
             .bind(column(&rows, |row| row.what))
             .bind(column(&rows, |row| row.about))
             .bind(column(&rows, |row| row.by_whom))
@@ -318,7 +318,7 @@ impl Session for PgSession<'_> {
         if entities.is_empty() {
             return Ok(());
         }
-        let query = sqlx::query(WAKE).bind(keys(entities)).bind(instant(now)).bind(WOKEN_MAX);
+        let query = sqlx::query(sql::WAKE).bind(keys(entities)).bind(instant(now)).bind(WOKEN_MAX);
         self.run("sleepers to wake", query).await.map(drop)
     }
 }
@@ -330,7 +330,7 @@ impl outbox::Table for Outbox<'_> {
 
     async fn insert(&mut self, event: &Event, message: &Message) -> Result<bool, Error> {
         let (text, bytes) = columns(&message.payload);
-        let query = sqlx::query(INSERT_EVENT)
+        let query = sqlx::query(sql::INSERT_EVENT)
             .bind(Key(event.id))
             .bind(&message.account)
             .bind(&message.aggregate_type)
@@ -354,116 +354,3 @@ impl outbox::Table for Outbox<'_> {
 
 /// As many sleepers as one wake reaches, the oldest; those beyond have their timer.
 const WOKEN_MAX: i64 = 10_000;
-
-// Keys never change, so no lock needs to be stronger; a stronger one would wait for every delivery that
-// is being inserted beside its endpoint.
-const LOCK_ENDPOINTS: &str = "SELECT id, rev FROM hookproof_endpoints WHERE id = ANY($1)
-     ORDER BY id FOR NO KEY UPDATE";
-const LOCK_ENTITIES: &str = "SELECT id, rev FROM hookproof_entities WHERE id = ANY($1)
-     ORDER BY id FOR NO KEY UPDATE";
-const LOCK_RECEIPTS: &str = "SELECT id, rev FROM webhook_inbox WHERE id = ANY($1)
-     ORDER BY id FOR NO KEY UPDATE";
-const LOCK_EVENTS: &str = "SELECT id, rev FROM outbox_events WHERE id = ANY($1)
-     ORDER BY id FOR NO KEY UPDATE";
-const LOCK_DELIVERIES: &str = "SELECT id, rev FROM hookproof_deliveries WHERE id = ANY($1)
-     ORDER BY id FOR NO KEY UPDATE";
-
-// Each names the one constraint whose violation means that the place is taken: any other is an error (R4).
-const INSERT_ENDPOINTS: &str = "INSERT INTO hookproof_endpoints
-         (id, rev, account, url, life, left_ms, next_ms)
-     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-         $7::bigint[]) AS new (id) ORDER BY id
-     ON CONFLICT (id) DO NOTHING RETURNING id";
-const INSERT_SUBSCRIPTIONS: &str = "INSERT INTO hookproof_subscriptions (endpoint, event_type)
-     SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])";
-const INSERT_ENTITIES: &str = "INSERT INTO hookproof_entities (id, rev, state, version, projected)
-     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-         AS new (id) ORDER BY id
-     ON CONFLICT (id) DO NOTHING RETURNING id";
-const INSERT_OPERATIONS: &str = "INSERT INTO hookproof_operations (entity, transition, occurrence)
-     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])
-         AS new (entity, transition, occurrence) ORDER BY entity, transition, occurrence
-     ON CONFLICT (entity, transition, occurrence) DO NOTHING
-     RETURNING entity, transition, occurrence";
-const INSERT_RECEIPTS: &str = "INSERT INTO webhook_inbox
-         (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
-          digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
-          applied, cap, received_at)
-     SELECT id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
-         digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
-         applied, cap, timestamptz 'epoch' + received * interval '1 millisecond'
-     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[],
-         $8::text[], $9::bytea[], $10::bigint[], $11::uuid[], $12::bigint[], $13::bigint[],
-         $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], $19::bigint[],
-         $20::boolean[], $21::bigint[], $22::bigint[])
-         WITH ORDINALITY
-         AS new (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type,
-             resource, digest, rev, entity, event, occurrence, version, status, reason, wake, strikes,
-             fence, applied, cap, received, place)
-     ORDER BY partner_name, account, partner_event_id, place
-     ON CONFLICT (partner_name, account, partner_event_id) DO NOTHING RETURNING id";
-const INSERT_DELIVERIES: &str = "INSERT INTO hookproof_deliveries
-         (id, rev, subject_kind, subject, transition, occurrence, endpoint, stand, wake, attempt, rung,
-          cycle, fence, created, hurried)
-     SELECT *, false FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::uuid[], $5::bigint[],
-         $6::bigint[], $7::uuid[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[],
-         $12::bigint[], $13::bigint[], $14::bigint[])
-         AS new (id, rev, subject_kind, subject, transition, occurrence, endpoint)
-     ORDER BY subject_kind, subject, transition, occurrence, endpoint
-     ON CONFLICT (subject_kind, subject, transition, occurrence, endpoint) DO NOTHING RETURNING id";
-const INSERT_EVENT: &str = "INSERT INTO outbox_events
-         (id, account, aggregate_type, aggregate_id, event_type, payload, payload_bytes, digest, rev,
-          created_at, wake)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, timestamptz 'epoch' + $10 * interval '1 millisecond',
-         $11)
-     ON CONFLICT (id) DO NOTHING";
-const INSERT_ALERTS: &str = "INSERT INTO hookproof_alerts (about_kind, about, reason, raised_at)
-     SELECT *, timestamptz 'epoch' + $4 * interval '1 millisecond'
-     FROM unnest($1::text[], $2::uuid[], $3::text[])";
-const INSERT_AUDIT: &str = "INSERT INTO hookproof_audit
-         (what, about, by_whom, transition, occurrence, digest, at)
-     SELECT *, timestamptz 'epoch' + $7 * interval '1 millisecond'
-     FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[])";
-
-const UPDATE_ENDPOINTS: &str = "UPDATE hookproof_endpoints AS row
-     SET rev = new.rev, life = new.life, left_ms = new.left_ms, next_ms = new.next_ms
-     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[])
-         AS new (id, rev, life, left_ms, next_ms)
-     WHERE row.id = new.id";
-const UPDATE_ENTITIES: &str = "UPDATE hookproof_entities AS row
-     SET rev = new.rev, state = new.state, version = new.version, projected = new.projected
-     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-         AS new (id, rev, state, version, projected)
-     WHERE row.id = new.id";
-const UPDATE_RECEIPTS: &str = "UPDATE webhook_inbox AS row
-     SET rev = new.rev, status = new.status, verdict = new.verdict, reason = new.reason,
-         wake = new.wake, strikes = new.strikes, fence = new.fence, applied = new.applied,
-         cap = new.cap,
-         processed_at = timestamptz 'epoch' + new.processed * interval '1 millisecond'
-     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-         $7::bigint[], $8::bigint[], $9::boolean[], $10::bigint[], $11::bigint[])
-         AS new (id, rev, status, verdict, reason, wake, strikes, fence, applied, cap, processed)
-     WHERE row.id = new.id";
-const UPDATE_EVENTS: &str = "UPDATE outbox_events AS row
-     SET rev = new.rev, wake = new.wake, digest = new.digest,
-         processed_at = timestamptz 'epoch' + new.processed * interval '1 millisecond'
-     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
-         AS new (id, rev, wake, processed, digest)
-     WHERE row.id = new.id";
-const UPDATE_DELIVERIES: &str = "UPDATE hookproof_deliveries AS row
-     SET rev = new.rev, stand = new.stand, reason = new.reason, wake = new.wake, lease = new.lease,
-         hurried = new.hurried, attempt = new.attempt, rung = new.rung, cycle = new.cycle,
-         fence = new.fence
-     FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
-         $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
-         AS new (id, rev, stand, reason, wake, lease, hurried, attempt, rung, cycle, fence)
-     WHERE row.id = new.id";
-const PURGE: &str = "DELETE FROM webhook_inbox WHERE id = ANY($1)";
-
-/// It may only lower a wake. A row that is locked is being decided under the entity's guard, will
-/// conflict and decide again, so it is skipped: waiting for it in another order would deadlock.
-const WAKE: &str = "UPDATE webhook_inbox AS row SET wake = $2 FROM (
-         SELECT id FROM webhook_inbox
-         WHERE entity = ANY($1) AND status = 'DEFERRED' AND wake > $2
-         ORDER BY received_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
-     ) AS sleeper WHERE row.id = sleeper.id";

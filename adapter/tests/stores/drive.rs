@@ -7,21 +7,20 @@ use hookproof_core::{
     Id, Millis, Reason,
     endpoint::Lane,
     handler::{Handler, HandlerError},
-    inbox::{self, Arrival, Reading, Receipt, Reply, Warrant},
+    inbox::{self, Arrival, Receipt, Reply, Warrant},
     ladder::Ladder,
-    model::{EventType, Model, Operation, Proposal},
+    model::{Model, Operation},
     outbox::{self, Attempt, Delivery, Ended, Resent, Stand},
-    payload::Payload,
-    plan::{About, Audit, Plan, Write},
+    plan::{Plan, Write},
     profile::{InboxPolicy, OnGone, Profile},
     work::{self, Ground, Job, Worked},
 };
 use hookproof_sim::models::{self, ModelNo};
-use uuid::Uuid;
 
 use crate::{
     databases::{DELIVERIES, ENTITIES, EVENTS, Effect, OUTSIDE, Probe, RECEIPTS, SUBSCRIBERS},
     ops::{Op, Step},
+    samples::{entity_of, letter, message, reading},
 };
 
 /// A relay, a receiver and a worker on one store, with what they hold in memory.
@@ -390,52 +389,6 @@ fn after(lane: Lane, plan: &Plan<outbox::Claim>) -> Lane {
     Lane { endpoint: moved.unwrap_or(lane.endpoint), in_flight: lane.in_flight + u16::from(starts) }
 }
 
-fn message(event: u128, other_body: bool) -> Message {
-    Message {
-        id: Id(event),
-        account: "shop".to_owned(),
-        aggregate_type: "invoice".to_owned(),
-        aggregate_id: format!("inv_{event}"),
-        event_type: if event.is_multiple_of(2) { "invoice.paid" } else { "invoice.seen" }
-            .to_owned(),
-        payload: body(other_body),
-    }
-}
-
-fn letter(delivery: u128, other_body: bool) -> Letter {
-    Letter {
-        source: "partner".to_owned(),
-        account: String::new(),
-        delivery: format!("evt_{delivery}"),
-        event_type: "order.moved".to_owned(),
-        resource: format!("order_{}", entity_of(delivery).0),
-        payload: body(other_body),
-    }
-}
-
-fn body(other: bool) -> Payload {
-    let exact = b"{\"path\": \"C:\\\\dir\", \"nul\": \"\\u0000\",  \"a\":1,\"a\":2}\r\n".to_vec();
-    Payload::of(if other { [exact, vec![0, 0xff]].concat() } else { exact })
-}
-
-fn entity_of(delivery: u128) -> Id {
-    Id(delivery % ENTITIES)
-}
-
-fn reading(delivery: u128) -> Reading {
-    const EVENTS_OF_ENTITY: [EventType; 3] = [models::CONFIRMING, models::PAID, models::SHIPPED];
-    match delivery {
-        6 => Reading::UnknownType,
-        7 => Reading::Unreadable,
-        _ => Reading::Proposal(Proposal {
-            entity: entity_of(delivery),
-            event: EVENTS_OF_ENTITY[(delivery / ENTITIES) as usize],
-            occurrence: 0,
-            version: u64::MAX,
-        }),
-    }
-}
-
 fn picked<T: Copy>(held: &[T], which: usize) -> Option<T> {
     held.len().checked_sub(1 + which % held.len().max(1)).map(|at| held[at])
 }
@@ -446,49 +399,6 @@ fn show(result: &impl std::fmt::Debug) -> String {
 
 fn none() -> Keys {
     Keys::default()
-}
-
-/// What the databases keep of a write that is a line.
-pub(crate) fn line(write: &Write) -> Option<String> {
-    let uuid = |id: Id| Uuid::from_u128(id.0);
-    Some(match write {
-        Write::Alert { about, reason } => {
-            let (kind, id) = match about {
-                About::Receipt(id) => ("receipt", *id),
-                About::Delivery(id) => ("delivery", *id),
-            };
-            format!("alert {kind} {} {}", uuid(id), words(*reason))
-        }
-        Write::Audit(Audit::Resent { delivery, by }) => {
-            format!("audit resent {} by {}", uuid(*delivery), uuid(*by))
-        }
-        Write::Audit(Audit::Replayed { receipt, by }) => {
-            format!("audit replayed {} by {}", uuid(*receipt), uuid(*by))
-        }
-        Write::Audit(Audit::Booked { operation, by }) => format!(
-            "audit booked {} by {} {} {}",
-            uuid(operation.entity),
-            uuid(*by),
-            operation.transition.0,
-            operation.occurrence
-        ),
-        Write::Audit(Audit::OtherBytes { receipt, .. }) => {
-            format!("audit other bytes {}", uuid(*receipt))
-        }
-        _ => return None,
-    })
-}
-
-/// A reason in the words of its name: `ClaimLost` is a claim lost.
-fn words(reason: Reason) -> String {
-    let mut words = String::new();
-    for letter in format!("{reason:?}").chars() {
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.push(letter.to_ascii_lowercase());
-    }
-    words
 }
 
 /// Who does things by hand.

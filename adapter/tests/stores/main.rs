@@ -1,5 +1,8 @@
 //! The store suite: the model's store, SQLite and PostgreSQL do the same to the same rows.
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests: what fails there fails the suite")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests: what fails there fails the suite"
+)]
 
 mod databases;
 mod drive;
@@ -7,4 +10,5 @@ mod model;
 mod ops;
 mod race;
 mod random;
+mod samples;
 mod sql;

@@ -63,7 +63,7 @@ impl State {
             self.letters.insert(id, letter.clone());
         }
         if stands {
-            self.lines.extend(bundle.writes.iter().filter_map(super::drive::line));
+            self.lines.extend(bundle.writes.iter().filter_map(crate::samples::line));
         }
         stands
     }
