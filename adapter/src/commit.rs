@@ -86,13 +86,17 @@ async fn together<S: Store>(
     Ok(standing.iter().map(|stands| stands.then_some(()).ok_or(Error::Conflict)).collect())
 }
 
+/// A database that does not even begin is asked no more: each time may be a time-out.
 async fn one_by_one<S: Store>(store: &S, bundles: &[Bundle<'_>]) -> Vec<Result<(), Error>> {
     let mut results = Vec::with_capacity(bundles.len());
     for bundle in bundles {
-        results.push(match store.begin().await {
-            Ok(tx) => alone(store, tx, bundle).await,
-            Err(error) => Err(error),
-        });
+        match store.begin().await {
+            Ok(tx) => results.push(alone(store, tx, bundle).await),
+            Err(error) => {
+                results.resize(bundles.len(), Err(error));
+                break;
+            }
+        }
     }
     results
 }
