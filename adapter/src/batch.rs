@@ -80,7 +80,9 @@ pub(crate) async fn write_each<S: Session>(
     bundles: &[Bundle<'_>],
 ) -> Result<Vec<bool>, Error> {
     let mut batch = Batch::of(bundles);
-    session.savepoint().await?;
+    if batch.inserts() {
+        session.savepoint().await?;
+    }
     loop {
         for kind in Kind::ALL {
             batch.lock(session, kind).await?;
@@ -121,6 +123,11 @@ impl<'a> Batch<'a> {
             taken: BTreeSet::new(),
             inserted: vec![false; bundles.len()],
         }
+    }
+
+    /// Whether anything can be left behind by a plan that fails: changes come last.
+    fn inserts(&self) -> bool {
+        self.guards.iter().flatten().any(|guard| guard.was.is_none())
     }
 
     /// Which plans stand, by what is known of the kinds up to this one. Plans stand on each other: one

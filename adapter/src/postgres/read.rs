@@ -67,6 +67,7 @@ const EVENTS: &str = concat!(
     " FROM outbox_events AS e WHERE e.id = ANY($1)
      ORDER BY e.id FOR NO KEY UPDATE"
 );
+const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
 const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = ANY($1)
      ORDER BY d.id FOR NO KEY UPDATE";
 
@@ -312,7 +313,6 @@ pub(super) async fn is_booked(
 }
 
 pub(super) async fn event(connection: &mut PgConnection, id: Id) -> Result<Option<Event>, Error> {
-    const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
     let row: Result<Option<EventRow>, _> =
         sqlx::query_as(EVENT).bind(Key(id)).fetch_optional(connection).await;
     row.map_err(|error| of_statement("an event", &error))?.map(Event::try_from).transpose()

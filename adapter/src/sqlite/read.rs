@@ -43,17 +43,15 @@ macro_rules! receipt {
     };
 }
 
-const ENDPOINTS: &str =
-    concat!("SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1");
 const ENDPOINT: &str =
     concat!("SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1");
 const MAKE_ENTITY: &str =
     "INSERT INTO hookproof_entities (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
-const ENTITIES: &str = "SELECT e.id, e.rev, e.state, e.version, e.projected
+const ENTITY: &str = "SELECT e.id, e.rev, e.state, e.version, e.projected
      FROM hookproof_entities AS e WHERE e.id = $1";
-const RECEIPTS: &str = concat!("SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.id = $1");
-const EVENTS: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
-const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = $1";
+const RECEIPT: &str = concat!("SELECT ", receipt!(), " FROM webhook_inbox AS r WHERE r.id = $1");
+const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
+const DELIVERY: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = $1";
 
 const LANES: &str = concat!(
     "SELECT ",
@@ -114,15 +112,15 @@ pub(super) async fn now(connection: &mut SqliteConnection, clock: &Clock) -> Res
 }
 
 pub(super) async fn load(connection: &mut SqliteConnection, keys: &Keys) -> Result<Rows, Error> {
-    let endpoints = by_key::<EndpointRow>(connection, ENDPOINTS, &keys.endpoints).await?;
+    let endpoints = by_key::<EndpointRow>(connection, ENDPOINT, &keys.endpoints).await?;
     for entity in &keys.entities {
         let made = sqlx::query(MAKE_ENTITY).bind(Key(*entity)).execute(&mut *connection).await;
         made.map_err(|error| of_statement("an entity in its initial state", &error))?;
     }
-    let entities = by_key::<EntityRow>(connection, ENTITIES, &keys.entities).await?;
-    let receipts = by_key::<ReceiptRow>(connection, RECEIPTS, &keys.receipts).await?;
-    let events = by_key::<EventRow>(connection, EVENTS, &keys.events).await?;
-    let deliveries = by_key::<DeliveryRow>(connection, DELIVERIES, &keys.deliveries).await?;
+    let entities = by_key::<EntityRow>(connection, ENTITY, &keys.entities).await?;
+    let receipts = by_key::<ReceiptRow>(connection, RECEIPT, &keys.receipts).await?;
+    let events = by_key::<EventRow>(connection, EVENT, &keys.events).await?;
+    let deliveries = by_key::<DeliveryRow>(connection, DELIVERY, &keys.deliveries).await?;
     Ok(Rows {
         endpoints: all(endpoints)?,
         entities: entities.into_iter().map(Entity::from).collect(),
@@ -293,7 +291,6 @@ pub(super) async fn event(
     connection: &mut SqliteConnection,
     id: Id,
 ) -> Result<Option<Event>, Error> {
-    const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
     let row: Result<Option<EventRow>, _> =
         sqlx::query_as(EVENT).bind(Key(id)).fetch_optional(connection).await;
     row.map_err(|error| of_statement("an event", &error))?.map(Event::try_from).transpose()
