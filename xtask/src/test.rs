@@ -27,9 +27,9 @@ struct Job {
 const JOBS: [Job; 9] = [
     Job { name: "format", budget_min: 1, run: |_| run_cargo(&["fmt", "--all", "--check"], &[]) },
     Job { name: "tidy", budget_min: 1, run: tidy::run },
-    Job { name: "clippy", budget_min: 5, run: |_| run_cargo(CLIPPY, &[]) },
+    Job { name: "clippy", budget_min: 4, run: |_| run_cargo(CLIPPY, &[]) },
     Job { name: "docs", budget_min: 2, run: |_| run_cargo(DOCS, DENY_DOC_WARNINGS) },
-    Job { name: "tests", budget_min: 12, run: tests },
+    Job { name: "tests", budget_min: 10, run: tests },
     Job { name: "build", budget_min: 2, run: |_| run_cargo(BUILD, &[]) },
     Job { name: "determinism", budget_min: 1, run: determinism },
     Job { name: "prove", budget_min: 1, run: prove },
