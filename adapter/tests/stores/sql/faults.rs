@@ -1,9 +1,12 @@
 //! Batches with a bad member, rows that somebody else holds, and connections that are lost.
 
-use hookproof::{Clock, Content, Error, Keys, Letter, Message, Store, commit, commit_each, ident};
+use hookproof::{
+    Callback, Clock, Content, EVERY_TYPE, Error, Keys, Letter, Message, Store, commit, commit_each,
+    ident,
+};
 use hookproof_core::{
     Id, Millis,
-    endpoint::Endpoint,
+    endpoint::{self, Endpoint},
     inbox::{self, Arrival, Reading, Reply},
     outbox::Event,
     payload::Payload,
@@ -57,6 +60,33 @@ async fn copies_in_a_batch_fold_in_postgresql() {
 async fn copies_in_a_batch_fold_in_sqlite() {
     let (store, _folder) = databases::sqlite(Clock::fixed(NOW)).await;
     only_the_second_of_two_copies_in_a_batch_conflicts(store).await;
+}
+
+async fn an_endpoint_that_is_registered_again_is_a_conflict<S: Store>(store: S) {
+    let callback = Callback {
+        account: "thief".to_owned(),
+        url: "https://example.net/hook".to_owned(),
+        event_types: vec![EVERY_TYPE.to_owned()],
+    };
+    let tx = store.begin().await.unwrap();
+    let plan = endpoint::register(Id(0));
+    let again = commit(&store, tx, plan, Content::Callback(&callback)).await;
+    assert_eq!(again, Err(Error::Conflict));
+    published(&store, &[1]).await;
+    let mut tx = store.begin().await.unwrap();
+    assert_eq!(store.subscribers(&mut tx, Id(1)).await.unwrap().len(), 2, "it is the shop's still");
+}
+
+#[tokio::test]
+async fn an_endpoint_is_registered_once_in_postgresql() {
+    let store = databases::postgres(Clock::fixed(NOW)).await;
+    an_endpoint_that_is_registered_again_is_a_conflict(store).await;
+}
+
+#[tokio::test]
+async fn an_endpoint_is_registered_once_in_sqlite() {
+    let (store, _folder) = databases::sqlite(Clock::fixed(NOW)).await;
+    an_endpoint_that_is_registered_again_is_a_conflict(store).await;
 }
 
 /// R4: only the violation of the delivery's own constraint is a duplicate.
