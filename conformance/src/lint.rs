@@ -4,7 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::{cases::Unreadable, generate::recipe, schema};
+use hookproof_core::profile::Profile;
+
+use crate::{
+    cases::{File, Unreadable, one_key_each},
+    generate::recipe,
+    schema,
+};
 
 /// The schema of each kind.
 const SCHEMAS: [(&str, &str); 17] = [
@@ -42,7 +48,11 @@ pub fn findings(files: &[(String, String)]) -> Vec<String> {
                 continue;
             }
         };
-        all.extend(of_file(name, &file));
+        let of_form = of_file(name, &file);
+        if of_form.is_empty() {
+            all.extend(unread(name, text));
+        }
+        all.extend(of_form);
         let ids = |list: &str| -> Vec<String> {
             let items = file.get(list).and_then(Value::as_array).into_iter().flatten();
             let id = |item: &Value| {
@@ -87,7 +97,16 @@ pub fn count_findings(manifest: &str, files: &[(String, String)]) -> Vec<String>
     all
 }
 
+/// The schema of a place within the cases of a kind, where it says something.
+pub(crate) fn case_schema(kind: &str, place: &str) -> Option<Value> {
+    let (_, schema) = SCHEMAS.iter().find(|(known, _)| *known == kind)?;
+    let schema: Value = serde_json::from_str(schema).ok()?;
+    let items = schema.pointer("/properties/cases/items/properties")?;
+    items.pointer(place).cloned()
+}
+
 fn read(text: &str) -> Result<Value, Unreadable> {
+    one_key_each(text)?;
     serde_json::from_str(text).map_err(|e| Unreadable(format!("not JSON: {e}")))
 }
 
@@ -117,6 +136,18 @@ fn of_file(name: &str, file: &Value) -> Vec<String> {
         }
     }
     all
+}
+
+/// The cases of a file that nothing can run: an unknown scheme, an input that says two things.
+fn unread(name: &str, text: &str) -> Vec<String> {
+    match File::read(text) {
+        Err(why) => vec![format!("{name}: {why}")],
+        Ok(file) => file
+            .each(&Profile::hookproof())
+            .filter_map(Result::err)
+            .map(|why| format!("{name}: {why}"))
+            .collect(),
+    }
 }
 
 fn of_case(case: &Value) -> Vec<String> {
@@ -175,5 +206,28 @@ mod tests {
             "a field unknown, one missing"
         );
         assert_eq!(finds(&GOOD.replace("\"w\"", "\"\"")), 1, "no reason");
+        assert_eq!(finds(&GOOD.replace("\"why\"", "\"why\":\"v\",\"why\"")), 1, "a key twice");
+        assert_eq!(finds(&GOOD.replace("\"accept\"", "\"maybe\"")), 1, "an unknown result");
+    }
+
+    #[test]
+    fn a_case_that_nothing_can_run_is_found() {
+        let finds = |kind: &str, input: &str, expected: &str| {
+            let (name, text) = file(GOOD);
+            let text = text
+                .replace("config.tolerance", kind)
+                .replace(r#"{"tolerance_s":"1"}"#, input)
+                .replace(r#"{"result":"accept"}"#, expected);
+            findings(&[(name, text)])
+        };
+        let wait = r#""now":1,"cap_s":1"#;
+        for values in [String::new(), r#""value":"1","values":["1"],"#.into()] {
+            let input = format!("{{{values}{wait}}}");
+            let found = finds("retry_after.parse", &input, r#"{"delay_s":1}"#);
+            assert!(found[0].contains("either `value` or `values`"), "{found:?}");
+        }
+        let verify = r#"{"scheme":"nobody","secrets":["s"],"headers":[],"body_b64":""}"#;
+        let found = finds("signature.verify", verify, r#"{"result":"accept"}"#);
+        assert!(found[0].contains("unknown scheme `nobody`"), "{found:?}");
     }
 }

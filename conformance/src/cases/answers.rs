@@ -43,11 +43,15 @@ pub(super) fn timestamp(fields: &Fields<'_>, _: &Profile) -> Outcome {
 /// A `Retry-After` header.
 pub(super) fn retry_after(fields: &Fields<'_>, profile: &Profile) -> Outcome {
     let single = fields.text("value")?;
-    let values = fields.texts("values")?.unwrap_or_default();
+    let values = fields.texts("values")?;
     let now = fields.integer("now")?.unwrap_or(0);
     let cap = fields.unsigned("cap_s")?.unwrap_or(profile.retry_after_max_ms / 1_000);
     fields.unsigned("backoff_s")?;
     fields.done()?;
+    if single.is_some() == values.is_some() {
+        return Err(Unreadable("expected either `value` or `values`".into()));
+    }
+    let values = values.unwrap_or_default();
     let lines: Vec<Vec<u8>> = single.into_iter().chain(values).map(bytes).collect();
     let delay = answer::retry_after(lines.iter().map(Vec::as_slice), now, cap);
     Ok(one("delay_s", json!(delay)))

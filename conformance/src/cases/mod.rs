@@ -7,10 +7,11 @@ mod fields;
 mod signatures;
 mod targets;
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde_json::{Map, Value};
 
+use crate::{lint, schema};
 pub use fields::Fields;
 use hookproof_core::profile::Profile;
 pub use signatures::request_headers;
@@ -66,6 +67,14 @@ pub struct Kind {
     /// The graded fields; of several, those that a case names.
     pub graded: &'static [&'static str],
     run: Run,
+}
+
+impl Kind {
+    /// Whether its schema allows this result.
+    fn knows(&self, result: &Value) -> bool {
+        let allowed = lint::case_schema(self.name, "/expected/properties/result");
+        allowed.is_none_or(|allowed| schema::findings(&allowed, result, "").is_empty())
+    }
 }
 
 /// Every kind there is.
@@ -164,11 +173,52 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// Refuses a key that stands twice in one object: two readers would run two cases.
+pub(crate) fn one_key_each(text: &str) -> Result<(), Unreadable> {
+    match repeated_key(text.as_bytes()) {
+        Some(key) => Err(Unreadable(format!("the key {key} stands twice in one object"))),
+        None => Ok(()),
+    }
+}
+
+/// The first key of a JSON text that stands twice in one object, as it is written.
+fn repeated_key(text: &[u8]) -> Option<String> {
+    let mut objects: Vec<Option<BTreeSet<String>>> = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'{' => objects.push(Some(BTreeSet::new())),
+            b'[' => objects.push(None),
+            b'}' | b']' => drop(objects.pop()),
+            b'"' => {
+                while let Some(&inner) = text.get(at).filter(|inner| **inner != b'"') {
+                    at += if inner == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+                let is_key = text.get(at..)?.trim_ascii_start().starts_with(b":");
+                if let (true, Some(Some(keys))) = (is_key, objects.last_mut()) {
+                    let written = String::from_utf8_lossy(text.get(start..at)?);
+                    let key = serde_json::from_str(&written).unwrap_or_else(|_| written.into());
+                    if keys.contains(&key) {
+                        return Some(key);
+                    }
+                    keys.insert(key);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 impl File {
     /// Reads a file. The lint is stricter.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
         let root: Value =
             serde_json::from_str(text).map_err(|e| Unreadable(format!("not JSON: {e}")))?;
+        one_key_each(text)?;
         let text_of = |name: &str| root.get(name).and_then(Value::as_str).unwrap_or_default();
         if text_of("format") != FORMAT {
             return Err(Unreadable(format!("expected the format {FORMAT}")));
@@ -236,6 +286,9 @@ impl Case {
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), self.expected.get(*name)?.clone())))
             .collect();
+        if let Some(result) = graded.get("result").filter(|result| !kind.knows(result)) {
+            return Err(Unreadable(format!("{}: unknown result {result}", self.id)));
+        }
         if graded.is_empty() {
             return Err(Unreadable(format!("{}: `expected` has nothing to grade", self.id)));
         }
