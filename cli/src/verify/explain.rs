@@ -207,6 +207,7 @@ fn place(mistake: Mistake, asked: &Asked, explanation: &Explanation) -> Option<S
             ))
         }
         Mistake::TimeInMilliseconds
+        | Mistake::TimeInSeconds
         | Mistake::TimeOutsideWindow
         | Mistake::SecretDecoded
         | Mistake::SecretNotDecoded

@@ -68,6 +68,7 @@ const fn name(mistake: Mistake) -> &'static str {
         Mistake::SecretNotDecoded => "secret_not_decoded",
         Mistake::SecretBlanks => "secret_blanks",
         Mistake::TimeInMilliseconds => "time_in_milliseconds",
+        Mistake::TimeInSeconds => "time_in_seconds",
         Mistake::TimeOutsideWindow => "time_outside_window",
         Mistake::ListAsOneValue => "list_as_one_value",
         Mistake::UrlPort => "url_port",

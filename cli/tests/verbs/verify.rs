@@ -111,6 +111,21 @@ fn a_time_in_milliseconds_is_named() {
 }
 
 #[test]
+fn a_time_that_was_sent_in_one_unit_and_signed_in_the_other_is_named() {
+    let look = Look::new("units", "stripe");
+    let signed = |time| stripe(SECRET.as_bytes(), time, BODY);
+    let sent = signed(NOW).replace(NOW, "1700000000123");
+    look.says(&sent, BODY, (1, "the timestamp is in milliseconds"));
+    let sent = signed("1700000000123").replace("1700000000123", NOW);
+    look.says(&sent, BODY, (1, "the timestamp is in milliseconds"));
+    let work = |time| signed(time).replace("Stripe-", "WorkOS-");
+    let look = Look::new("units_workos", "workos-v1");
+    look.says(&work(NOW), BODY, (1, "the timestamp is in seconds"));
+    let sent = work(NOW).replace(NOW, "1700000000123");
+    look.says(&sent, BODY, (1, "the timestamp is in seconds"));
+}
+
+#[test]
 fn a_list_that_somebody_reads_as_one_value_is_named() {
     let look = Look::new("list", "stripe");
     let good = stripe(SECRET.as_bytes(), NOW, BODY);

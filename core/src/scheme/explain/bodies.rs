@@ -43,20 +43,24 @@ fn rewritten(body: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     compact
         .into_iter()
         .flat_map(|compact| orders(&compact))
-        .flat_map(|order| {
-            let mut spelled = alloc::vec![
-                slashes(&order, true),
-                slashes(&order, false),
-                unicode(&order, true),
-                unicode(&order, false),
-                order,
-            ];
-            spelled.sort();
-            spelled.dedup();
-            spelled
-        })
+        .flat_map(|order| spelled(&order))
         .flat_map(|text| Style::ALL.iter().map(move |style| styled(&text, style)))
         .flat_map(|text| [[&text[..], b"\n"].concat(), text])
+}
+
+/// A compact text with what a writer may escape escaped or not, in every combination that differs.
+fn spelled(order: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = alloc::vec![order.to_vec()];
+    for escape in [slashes, unicode, html, capitals] {
+        let others: Vec<Vec<u8>> =
+            all.iter().flat_map(|text| [escape(text, true), escape(text, false)]).collect();
+        for other in others {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    all
 }
 
 /// The compact text with its top-level members in each order, where they are few.
@@ -214,6 +218,36 @@ fn unicode(text: &[u8], escape: bool) -> Vec<u8> {
     out.into_bytes()
 }
 
+/// Angle brackets and ampersands escaped, as Go does, or raw.
+fn html(text: &[u8], escape: bool) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(text).into_owned();
+    for (raw, escaped) in [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")] {
+        let capital = escaped.replace('c', "C").replace('e', "E");
+        text = text.replace(escaped, raw).replace(&capital, raw);
+        if escape {
+            text = text.replace(raw, escaped);
+        }
+    }
+    text.into_bytes()
+}
+
+/// The digits of `\u` escapes in upper case, or in lower.
+fn capitals(text: &[u8], upper: bool) -> Vec<u8> {
+    let mut out = text.to_vec();
+    let mut at = 0;
+    while at + 6 <= out.len() {
+        let digits = &mut out[at..at + 6];
+        let is_escape = digits.starts_with(b"\\u") && digits[2..].iter().all(u8::is_ascii_hexdigit);
+        if is_escape && upper {
+            digits[2..].make_ascii_uppercase();
+        } else if is_escape {
+            digits[2..].make_ascii_lowercase();
+        }
+        at += if is_escape { 6 } else { 1 };
+    }
+    out
+}
+
 /// Up to which size members are put in other orders, in bytes.
 const REORDERED_BYTES_MAX: usize = 16_384;
 /// Of how many top-level members every order is tried.
@@ -239,6 +273,20 @@ mod tests {
     fn members_are_taken_apart_outside_of_strings_and_brackets() {
         assert_eq!(members(br#"{"a":"x,\",","b":[1,2],"c":{"d":1,"e":2}}"#).len(), 3);
         assert_eq!(orders(br#"{"a":1,"b":2,"c":3}"#).len(), 6);
+    }
+
+    #[test]
+    fn writers_that_escape_in_several_ways_are_undone_together() {
+        let raw = r#"{"u":"a/b","s":"é<&"}"#;
+        let php = r#"{"u":"a\/b","s":"\u00e9<&"}"#;
+        let go = r#"{"u":"a/b","s":"é\u003c\u0026"}"#;
+        let all = r#"{"u":"a\/b","s":"\u00E9\u003C\u0026"}"#;
+        for given in [raw, php, go, all] {
+            for signed in [raw, php, go, all] {
+                let found = variants(given.as_bytes()).any(|(_, body)| body == signed.as_bytes());
+                assert!(found, "{given} as {signed}");
+            }
+        }
     }
 
     proptest! {

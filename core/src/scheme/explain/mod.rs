@@ -11,12 +11,15 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
 
 use super::{
-    BadSecret, Construction, Encoding, Grammar, KeyForm, Part, Refusal, Request, Scheme, Template,
-    Time, UrlForm, Verified, Verifier, Window, candidate,
+    BadSecret, Construction, Encoding, Field, Grammar, KeyForm, Part, Place, Refusal, Request,
+    Scheme, Template, Time, UrlForm, Verified, Verifier, Window, candidate,
     content::{self, Content},
-    url_forms,
+    fields, url_forms,
 };
-use crate::codec;
+use crate::{
+    codec,
+    instant::{self, Unit},
+};
 
 /// All that can be said of one request.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub enum Mistake {
     SecretBlanks,
     /// The time is in milliseconds where the scheme writes seconds.
     TimeInMilliseconds,
+    /// The time is in seconds where the scheme writes milliseconds.
+    TimeInSeconds,
     /// The signature is right, the time is not within the window: a slow queue, a replay or a clock.
     TimeOutsideWindow,
     /// Several tags stand in the header: they are a list, not one value.
@@ -92,7 +97,10 @@ impl fmt::Display for Mistake {
                 "the secret has whitespace or a byte order mark around it: from a file or a paste"
             }
             Self::TimeInMilliseconds => {
-                "the timestamp is in milliseconds; this scheme writes seconds"
+                "the timestamp is in milliseconds, as sent or as signed; this scheme writes seconds"
+            }
+            Self::TimeInSeconds => {
+                "the timestamp is in seconds, as sent or as signed; this scheme writes milliseconds"
             }
             Self::TimeOutsideWindow => {
                 "the signature is right, its timestamp lies outside of the tolerance"
@@ -196,9 +204,7 @@ impl Attempt<'_> {
                 if candidates.len() > 1 {
                     found.mistakes.push(Mistake::ListAsOneValue);
                 }
-                if self.is_in_milliseconds() {
-                    found.mistakes.push(Mistake::TimeInMilliseconds);
-                }
+                found.mistakes.extend(self.in_other_unit());
                 if self.id_holds_time() {
                     found.mistakes.push(Mistake::IdHoldsTime);
                 }
@@ -228,20 +234,68 @@ impl Attempt<'_> {
     }
 
     fn of_time(&self) -> Option<Mistake> {
-        Self::passes(self.scheme, &self.texts(), self.request).then(|| {
-            if self.is_in_milliseconds() {
-                Mistake::TimeInMilliseconds
-            } else {
-                Mistake::TimeOutsideWindow
-            }
-        })
+        Self::passes(self.scheme, &self.texts(), self.request)
+            .then(|| self.in_other_unit().unwrap_or(Mistake::TimeOutsideWindow))
     }
 
-    /// Whether a time that should be in seconds can only be one in milliseconds.
-    fn is_in_milliseconds(&self) -> bool {
+    /// A time that can only be one of the other unit.
+    fn in_other_unit(&self) -> Option<Mistake> {
+        let written = instant::digits(self.written_time()?)?;
+        match self.unit()? {
+            Unit::Seconds if written > SECONDS_MAX => Some(Mistake::TimeInMilliseconds),
+            Unit::Milliseconds if written <= SECONDS_MAX => Some(Mistake::TimeInSeconds),
+            Unit::Seconds | Unit::Milliseconds | Unit::Rfc3339 | Unit::HttpDate => None,
+        }
+    }
+
+    /// A time that was sent in one unit and signed in the other.
+    fn of_unit(&self, texts: &[&str]) -> Option<Mistake> {
+        let mistake = match self.unit()? {
+            Unit::Seconds => Mistake::TimeInMilliseconds,
+            Unit::Milliseconds => Mistake::TimeInSeconds,
+            Unit::Rfc3339 | Unit::HttpDate => return None,
+        };
+        let written = instant::digits(self.written_time()?)?;
+        let signed = if written > SECONDS_MAX {
+            written / 1_000..=written / 1_000
+        } else {
+            written * 1_000..=written * 1_000 + 999
+        };
+        signed.into_iter().any(|time| self.passes_at(texts, time)).then_some(mistake)
+    }
+
+    /// Whether it verifies with another time in place of the one that is written.
+    fn passes_at(&self, texts: &[&str], time: i64) -> bool {
         let Construction::Template(template) = &self.scheme.construction else { return false };
-        let in_seconds = matches!(template.clock, Some((_, crate::instant::Unit::Seconds)));
-        in_seconds && self.written_time().and_then(crate::instant::digits) > Some(SECONDS_MAX)
+        let names = template.names.iter().find(|names| candidate::present(names, self.request));
+        let (Some(names), Some(old)) = (names, self.written_time()) else { return false };
+        let (name, key) = match (&template.clock, &template.grammar) {
+            (Some((Place::Header, _)), _) => (names.timestamp.as_deref(), ""),
+            (Some((Place::Member, _)), Grammar::Pairs { timestamp: Some(key), .. }) => {
+                (content::signature_header(names), &**key)
+            }
+            (_, _) => return false,
+        };
+        let Some(name) = name else { return false };
+        let mark = if key.is_empty() { "" } else { "=" };
+        let old = alloc::format!("{key}{mark}{}", String::from_utf8_lossy(old));
+        let new = alloc::format!("{key}{mark}{time}");
+        let others =
+            self.request.headers.iter().filter(|(other, _)| !fields::same_name(other, name));
+        let lines: Vec<String> = self
+            .request
+            .lines(name)
+            .map(|line| String::from_utf8_lossy(line).replacen(&old, &new, 1))
+            .collect();
+        let of_name = lines.iter().map(|line| (name, line.as_bytes()));
+        let headers: Vec<Field<'_>> = others.copied().chain(of_name).collect();
+        Self::passes(self.scheme, texts, &Request { headers: &headers, ..*self.request })
+    }
+
+    /// The unit of the signed time.
+    fn unit(&self) -> Option<Unit> {
+        let Construction::Template(template) = &self.scheme.construction else { return None };
+        template.clock.as_ref().map(|(_, unit)| *unit)
     }
 
     fn id_holds_time(&self) -> bool {
@@ -268,7 +322,13 @@ impl Attempt<'_> {
             Self::passes(self.scheme, &texts, &Request { body, ..*self.request })
         });
         let (of_body, body) = of_body.unzip();
-        let tries = [self.of_secret(&texts), self.of_tag(&texts, candidates), of_url, of_body];
+        let tries = [
+            self.of_secret(&texts),
+            self.of_tag(&texts, candidates),
+            self.of_unit(&texts),
+            of_url,
+            of_body,
+        ];
         Undone { mistakes: tries.into_iter().flatten().collect(), body, url }
     }
 
@@ -338,7 +398,7 @@ impl Attempt<'_> {
     fn has_tag(&self, template: &Template, tag: &str, texts: &[&str]) -> bool {
         let Some(names) = template.names.first() else { return false };
         let Some(name) = content::signature_header(names) else { return false };
-        let mut headers: Vec<super::Field<'_>> = self
+        let mut headers: Vec<Field<'_>> = self
             .request
             .headers
             .iter()
@@ -358,7 +418,7 @@ impl Attempt<'_> {
         match (&template.grammar, &template.clock) {
             (
                 Grammar::Pairs { separator, timestamp: Some(key), tags, headers: None, .. },
-                Some((super::Place::Member, _)),
+                Some((Place::Member, _)),
             ) => {
                 let mut line = [key.as_bytes(), b"=", self.written_time()?, &[*separator]].concat();
                 line.extend_from_slice(tags.first()?.as_bytes());
@@ -366,7 +426,7 @@ impl Attempt<'_> {
                 line.extend_from_slice(tag.as_bytes());
                 Some((template.grammar.clone(), line))
             }
-            (_, Some((super::Place::Member, _))) => None,
+            (_, Some((Place::Member, _))) => None,
             _ => Some((bare, tag.as_bytes().to_vec())),
         }
     }
