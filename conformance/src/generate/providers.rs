@@ -3,7 +3,10 @@
 use hookproof_core::{
     codec,
     instant::Unit,
-    scheme::{self, Algorithm, Construction, KeyForm, Message, Part, Scheme, Time, Verifier},
+    scheme::{
+        self, Algorithm, Construction, Encoding, KeyForm, Message, Part, Place, Scheme, Time,
+        Verifier,
+    },
 };
 use serde_json::{Value, json};
 
@@ -61,9 +64,10 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
     };
     let headers =
         verifier.sign(&message, Time::NotTested).expect("a message with all that rows sign");
+    let recipe = recipe(scheme, &secret, &message, &headers);
     let slug = scheme.name.replace('*', "any").replace('/', "-");
     let case = |name: &str, secret: &str, body: &str, accept: bool, flag: &str, why: &str| {
-        json!({
+        let mut case = json!({
             "id": format!("scheme-{slug}-{name}"),
             "level": "must",
             "flags": [flag],
@@ -75,7 +79,11 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
             "expected": { "result": if accept { "accept" } else { "reject" } },
             "why": why,
             "source": format!("generated from the scheme: {}", scheme.facts.source),
-        })
+        });
+        if let Some(recipe) = &recipe {
+            case["recipe"] = recipe.clone();
+        }
+        case
     };
     vec![
         case(
@@ -96,6 +104,67 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
         ),
         case("other-secret", &other, &body, false, "WrongSecret", "another secret is configured"),
     ]
+}
+
+/// How the headers are made afresh, where a clock matters and the time is a number.
+fn recipe(
+    scheme: &Scheme,
+    secret: &str,
+    message: &Message<'_>,
+    headers: &[(String, String)],
+) -> Option<Value> {
+    let Construction::Template(template) = &scheme.construction else { return None };
+    let unit = match template.clock.as_ref()? {
+        (Place::Header | Place::Member, unit @ (Unit::Seconds | Unit::Milliseconds)) => unit.name(),
+        _ => return None,
+    };
+    let algorithm = match scheme.algorithm {
+        Algorithm::HmacSha1 => "hmac-sha1",
+        Algorithm::HmacSha256 => "hmac-sha256",
+        Algorithm::HmacSha512 => "hmac-sha512",
+        _ => return None,
+    };
+    let part = |part: &Part| match part {
+        Part::Text(text) => Some(text.to_string()),
+        Part::Id => Some("{id}".into()),
+        Part::Timestamp => Some("{timestamp}".into()),
+        // The body of these cases has no blanks.
+        Part::Body | Part::CompactBody => Some("{body}".into()),
+        Part::Url(_) => message.url.map(Into::into),
+        Part::Method => message.method.map(Into::into),
+        Part::Path
+        | Part::FormParams
+        | Part::NamedHeaders
+        | Part::ListedHeaders(_)
+        | Part::Header(_) => None,
+    };
+    let content: String = template.signed.iter().map(part).collect::<Option<_>>()?;
+    let key = scheme::decode_secret(&scheme.key, secret).ok()?;
+    let body = core::str::from_utf8(message.body).ok()?;
+    let text = content
+        .replace("{id}", message.id)
+        .replace("{timestamp}", message.timestamp)
+        .replace("{body}", body);
+    let code = scheme::mac(scheme.algorithm, &key, text.as_bytes())?;
+    let (encoding, tag) = match template.encoding {
+        Encoding::Hex | Encoding::HexOrBase64 => ("hex", codec::to_hex(&code)),
+        Encoding::Base64 => ("base64", codec::to_base64(&code)),
+        Encoding::Plain => return None,
+    };
+    let open = |(name, value): &(String, String)| {
+        let value = value.replace(&tag, "{tag0}").replace(message.timestamp, "{timestamp}");
+        (name.clone(), value)
+    };
+    let headers: Vec<(String, String)> = headers.iter().map(open).collect();
+    Some(json!({
+        "timestamp_offset_s": 0,
+        "unit": unit,
+        "tags": [{
+            "algorithm": algorithm, "key_hex": codec::to_hex(&key), "id": message.id,
+            "body_b64": codec::to_base64(message.body), "content": content, "encoding": encoding,
+        }],
+        "headers": headers,
+    }))
 }
 
 fn secrets(scheme: &Scheme) -> (String, String) {

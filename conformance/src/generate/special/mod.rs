@@ -490,7 +490,7 @@ fn dotted_ids() -> Vec<Value> {
         let text = [format!("{id}.{NOW}.").as_bytes(), BODY].concat();
         let tag = scheme::mac(Algorithm::HmacSha256, &key, &text).unwrap_or_default();
         let values = [id.to_owned(), NOW.to_string(), format!("v1,{}", codec::to_base64(&tag))];
-        Row {
+        let mut case = Row {
             id: &format!("{}-dotted-{slug}", names[0]),
             flag: "Boundary",
             scheme,
@@ -500,7 +500,16 @@ fn dotted_ids() -> Vec<Value> {
             accept: true,
             why: "an id with dots and digits is authentic",
         }
-        .case()
+        .case();
+        case["recipe"] = json!({
+            "timestamp_offset_s": 0,
+            "tags": [{
+                "algorithm": "hmac-sha256", "key_hex": codec::to_hex(&key), "id": id,
+                "content": "{id}.{timestamp}.{body}", "encoding": "base64",
+            }],
+            "headers": [[names[0], id], [names[1], "{timestamp}"], [names[2], "v1,{tag0}"]],
+        });
+        case
     };
     let swh = ["webhook-id", "webhook-timestamp", "webhook-signature"];
     let svix = ["svix-id", "svix-timestamp", "svix-signature"];
