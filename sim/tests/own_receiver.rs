@@ -182,6 +182,22 @@ fn a_swallowed_error_is_an_effect_that_never_was() {
     loses_an_effect(&check(|| Swallows));
 }
 
+/// Passes over the error of the one statement that makes the effect true.
+struct SwallowsOne;
+
+impl Handler<SimTx> for SwallowsOne {
+    async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+        tx.insert("bookings", &event.key(), event.name)?;
+        let _ = tx.effect(event.operation);
+        Ok(())
+    }
+}
+
+#[test]
+fn one_swallowed_error_is_an_effect_that_never_was() {
+    loses_an_effect(&check(|| SwallowsOne));
+}
+
 /// Takes any error of the insert for "was here before".
 struct AnyErrorIsDuplicate;
 

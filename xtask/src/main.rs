@@ -19,7 +19,7 @@ use cargo_metadata::MetadataCommand;
 use clap::Parser;
 
 #[derive(Parser)]
-#[command(bin_name = "cargo xtask", about)]
+#[command(bin_name = "cargo xtask", about = "The checks of this repository")]
 enum Verb {
     /// Run everything that CI runs, in order.
     Test {

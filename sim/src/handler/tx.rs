@@ -81,6 +81,8 @@ pub struct SimTx {
     luck: Luck,
     /// Statements and calls so far.
     steps: u8,
+    /// Writes so far.
+    writes: u8,
     /// Whether something went wrong that is not the handler's own doing.
     hurt: bool,
     /// Whether the connection is lost.
@@ -97,6 +99,7 @@ impl SimTx {
             left: Left::default(),
             luck,
             steps: 0,
+            writes: 0,
             hurt: false,
             lost: false,
         }
@@ -145,7 +148,9 @@ impl SimTx {
 
     fn write(&mut self) -> Result<(), TxError> {
         self.statement()?;
-        self.unless(self.luck.refuses, TxError::Refused)
+        let refused = self.luck.refuses || self.luck.refuses_write == Some(self.writes);
+        self.writes = self.writes.saturating_add(1);
+        self.unless(refused, TxError::Refused)
     }
 
     fn statement(&mut self) -> Result<(), TxError> {
@@ -235,6 +240,8 @@ impl OutsideTx<'_> {
 pub(crate) struct Luck {
     /// The database refuses every write: the event is poisoned.
     pub(crate) refuses: bool,
+    /// It refuses the write of this number alone, counted from 0.
+    pub(crate) refuses_write: Option<u8>,
     /// The connection is lost after this many statements and calls.
     pub(crate) breaks_after: Option<u8>,
     /// The process dies after this many.
@@ -324,6 +331,14 @@ mod tests {
         assert_eq!(tx.outside_tx().effect(PAY), Err(TxError::Lost));
         let (_, _, left) = tx.end();
         assert!(left.calls.is_empty() && left.effects.is_empty());
+    }
+
+    #[test]
+    fn a_refused_write_leaves_the_others() {
+        let mut tx = begin(Luck { refuses_write: Some(1), ..Luck::default() });
+        assert_eq!(tx.insert("orders", "1", "a"), Ok(()));
+        assert_eq!(tx.effect(PAY), Err(TxError::Refused));
+        assert_eq!(tx.put("orders", "1", "b"), Ok(()));
     }
 
     #[test]

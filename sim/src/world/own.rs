@@ -112,8 +112,13 @@ impl World {
         let after = ctx.dice.below(site(WHERE), RUNS_THROUGH * 2);
         let within = (after < RUNS_THROUGH).then_some(after as u8);
         let silent = ctx.dice.hits(site(SILENT), ctx.setup.odds.of(Family::ExternalTimeout));
+        // As often all writes as one of them: a handler may pass over the error of just that one.
+        let which = ctx.dice.below(site(WHICH), u64::from(WRITES) * 2) as u8;
+        let one = (*twist == Some(Twist::HandlerFails) && which < WRITES).then_some(which);
+        let fails = *twist == Some(Twist::HandlerFails) && one.is_none();
         Luck {
-            refuses: *twist == Some(Twist::HandlerFails) || self.is_poisoned(job.receipt(), ctx),
+            refuses: fails || self.is_poisoned(job.receipt(), ctx),
+            refuses_write: one,
             breaks_after: within.filter(|_| *twist == Some(Twist::HandlerInfrastructure)),
             dies_after: within.filter(|_| *twist == Some(Twist::Die)),
             silent: silent && !self.quiet,
@@ -176,5 +181,8 @@ impl World {
 
 const WHERE: u8 = 0x84;
 const SILENT: u8 = 0x85;
+const WHICH: u8 = 0x8a;
+/// One of so many writes is refused alone.
+const WRITES: u8 = 3;
 /// Something breaks after fewer statements and calls than this, or, as often, after all of them.
 const RUNS_THROUGH: u64 = 4;
