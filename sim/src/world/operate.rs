@@ -14,6 +14,7 @@ use hookproof_core::{
 
 use super::{Ctx, NOBODY, Process, ProcessNo, Step, Task, World, db::index, seal::Target};
 use crate::{
+    dice::Site,
     history::{
         self, DeliveryNo, EndpointLife, EndpointNo, Fact, Family, Node, Person, ReceiptNo, Side,
     },
@@ -343,7 +344,7 @@ impl World {
         let Some(row) = self.db(Side::Receiver).receipt(Id(u128::from(receipt))).copied() else {
             return;
         };
-        match row.replay(&warrant(allowed, ctx), now, ctx.inbox) {
+        match row.replay(&warrant(receipt, allowed, ctx), now, ctx.inbox) {
             Ok(_) => {
                 let step = Step::ReplayCommit { row, allowed, now };
                 self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
@@ -361,8 +362,8 @@ impl World {
         tries: u8,
         ctx: &mut Ctx<'_>,
     ) {
-        let Ok(plan) = row.replay(&warrant(allowed, ctx), now, ctx.inbox) else { return };
         let receipt = row.id.0 as u32;
+        let Ok(plan) = row.replay(&warrant(receipt, allowed, ctx), now, ctx.inbox) else { return };
         match self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]) {
             Ok(_) if allowed => self.replayed(receipt, history::Replayed::Accepted, ctx),
             Ok(_) => self.replayed(receipt, history::Replayed::AcceptedUnauthorised, ctx),
@@ -549,13 +550,16 @@ fn of_people(step: &Step) -> Option<Side> {
     }
 }
 
-fn warrant(allowed: bool, ctx: &Ctx<'_>) -> Warrant {
-    let permissive = ctx.is(Rogue::ReplayWithoutAuthorisation);
+/// What a replay stands on. Where it is not allowed, one of the three is wanting: the person, the source,
+/// or the secret.
+fn warrant(receipt: u32, allowed: bool, ctx: &Ctx<'_>) -> Warrant {
+    let wanting = ctx.dice.below(Site::new(WANTING, receipt, 0, 0), 3);
+    let given = |which| allowed || wanting != which || ctx.is(Rogue::ReplayWithoutAuthorisation);
     Warrant {
         by: Id(1),
-        person_allowed: allowed || permissive,
-        source_authorised: true,
-        secret_unrevoked: true,
+        person_allowed: given(0),
+        source_authorised: given(1),
+        secret_unrevoked: given(2),
     }
 }
 
@@ -597,5 +601,6 @@ impl Deed {
     }
 }
 
+const WANTING: u8 = 0x8b;
 /// How long a process is down after a crash.
 const RESTART_MS: u64 = 3_000;

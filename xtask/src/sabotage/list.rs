@@ -285,6 +285,16 @@ pub(super) const PATCHES: &[Patch] = &[
     },
     Patch {
         file: INBOX,
+        from: "if !warrant.source_authorised {",
+        to: r#"if !warrant.source_authorised && !wrong!("a replay for a source that may not") {"#,
+    },
+    Patch {
+        file: INBOX,
+        from: "if !warrant.secret_unrevoked {",
+        to: r#"if !warrant.secret_unrevoked && !wrong!("a replay under a revoked secret") {"#,
+    },
+    Patch {
+        file: INBOX,
         from: "if self.wake().is_some() {
             return Err(NotReplayed::Waiting);",
         to: r#"if self.wake().is_some() && !wrong!("a replay of what waits for work") {

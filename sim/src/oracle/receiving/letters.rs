@@ -118,7 +118,9 @@ impl Receiving {
             }
             Replayed::AcceptedUnauthorised => Err(breach(
                 Promise::R12,
-                format_args!("a replay of receipt {no} was accepted from a person who may not"),
+                format_args!(
+                    "a replay of receipt {no} was accepted, and what it needs was withdrawn"
+                ),
             )),
             Replayed::Accepted => {
                 hold!(
