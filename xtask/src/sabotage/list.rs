@@ -220,6 +220,24 @@ pub(super) const PATCHES: &[Patch] = &[
     // Endpoints.
     Patch {
         file: ENDPOINT,
+        from: "self.left.is_none_or(|left| created <= left)",
+        to: r#"self.left.is_none_or(|left| created <= left || wrong!("an endpoint that left is subscribed for ever"))"#,
+    },
+    Patch {
+        file: ENDPOINT,
+        from: "Life::Active | Life::Paused | Life::Disabled => None,",
+        to: r#"Life::Disabled if wrong!("an endpoint that is disabled has left") => Some(now),
+            Life::Active | Life::Paused | Life::Disabled => None,"#,
+    },
+    Patch {
+        file: EVENT,
+        from: "let subscribed = endpoints.iter().filter(|(e, _)| e.subscribed_at(self.created));",
+        to: r#"let subscribed = endpoints.iter().filter(|(e, _)| {
+            e.subscribed_at(self.created) && !(e.life == crate::endpoint::Life::Disabled && wrong!("a fan-out that skips who is disabled"))
+        });"#,
+    },
+    Patch {
+        file: ENDPOINT,
         from: "vec![self.put(Self { life, left, ..self.next_rev() })]",
         to: r#"vec![unguarded!("an endpoint that turns without its guard", self.put(Self { life, left, ..self.next_rev() }))]"#,
     },

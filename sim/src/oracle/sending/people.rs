@@ -170,6 +170,7 @@ impl Sending {
                 endpoint.clock.stop(SHUT, line.at);
             }
         }
+        endpoint.left = (line.at, self.set_back_ms);
         self.subscribe(no, to);
         Ok(())
     }
@@ -189,23 +190,54 @@ impl Sending {
         self.deliveries.iter().any(reason)
     }
 
-    /// Which events are owed to it (S12). One that is paused is subscribed. One that is disabled or
-    /// has left need not get what it was owed and has not been given yet, and, since a transaction
-    /// may have begun before and committed after, it may get what commits later. One that was never
-    /// registered gets nothing.
-    pub(super) fn subscribe(&mut self, no: EndpointNo, life: Life) {
-        let bit = endpoint_bit(no);
-        self.owed &= !bit;
-        self.may |= bit;
+    /// Which events are owed to it (S12). One that is paused or disabled is subscribed: what is due to
+    /// it waits. One that has left need not get what it was owed and has not been given yet, and, since
+    /// a transaction may have begun before and committed after, it may get what commits soon. One that
+    /// was never registered gets nothing.
+    fn subscribe(&mut self, no: EndpointNo, life: Life) {
         match life {
-            Life::Active | Life::Paused => self.owed |= bit,
-            Life::Unborn | Life::Disabled | Life::Unsubscribed | Life::Deleted => {
-                for event in self.events.iter_mut().filter(|event| event.owed & bit != 0) {
-                    event.owed &= !bit;
+            Life::Active | Life::Paused | Life::Disabled => {
+                let bit = endpoint_bit(no);
+                let returns = self.may & bit != 0;
+                self.owed |= bit;
+                self.may |= bit;
+                // Who is back at the fan-out counts as one who never left.
+                for event in self.events.iter_mut().filter(|e| returns && e.committed && !e.fanned)
+                {
                     event.may |= bit;
                 }
             }
+            Life::Unborn | Life::Unsubscribed | Life::Deleted => self.loosen(no),
         }
+    }
+
+    /// Whether it is subscribed is not known: nothing is owed to it, and it may get anything.
+    pub(super) fn loosen(&mut self, no: EndpointNo) {
+        let bit = endpoint_bit(no);
+        self.owed &= !bit;
+        self.may |= bit;
+        for event in self.events.iter_mut().filter(|event| event.owed & bit != 0) {
+            event.owed &= !bit;
+            event.may |= bit;
+        }
+    }
+
+    /// The endpoints that had left before the transaction of an event that commits now can have begun,
+    /// where that can be told: by the sender's clock, if it was not set back since, nor before the epoch.
+    pub(super) fn gone(&self, terms: &Terms, at: Millis) -> u64 {
+        if !terms.timely {
+            return 0;
+        }
+        let gone = |endpoint: &Endpoint| {
+            let (since, set_back_ms) = endpoint.left;
+            let long_ago = at.since(since) > lag_ms(terms) && since.0 > self.set_back_ms;
+            endpoint.life.has_left()
+                && !endpoint.adrift
+                && long_ago
+                && set_back_ms == self.set_back_ms
+        };
+        let endpoints = (0..).zip(&self.endpoints).filter(|(_, endpoint)| gone(endpoint));
+        endpoints.fold(0, |bits, (no, _)| bits | endpoint_bit(EndpointNo(no)))
     }
 }
 

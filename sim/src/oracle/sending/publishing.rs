@@ -18,7 +18,7 @@ impl Sending {
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         match line.fact {
-            Fact::Committed { event, .. } => self.committed(line, event),
+            Fact::Committed { event, .. } => self.committed(terms, line, event),
             Fact::RolledBack { event } => {
                 danger.count(Promise::S1);
                 row(&mut self.events, event.index());
@@ -38,8 +38,9 @@ impl Sending {
         }
     }
 
-    fn committed(&mut self, line: &Line, no: EventNo) -> Result<(), Breach> {
-        let (owed, may, fan_outs) = (self.owed, self.may, self.fan_outs);
+    fn committed(&mut self, terms: &Terms, line: &Line, no: EventNo) -> Result<(), Breach> {
+        let (owed, fan_outs) = (self.owed, self.fan_outs);
+        let may = self.may & !self.gone(terms, line.at);
         let due = self.clock.now(line.at);
         let event = row(&mut self.events, no.index());
         hold!(

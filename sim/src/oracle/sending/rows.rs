@@ -237,6 +237,8 @@ pub(super) struct Endpoint {
     /// The same by claims, at the earliest; where lateness counts.
     pub(super) paced: Millis,
     pub(super) clock: Clock,
+    /// When its life changed last, and by how much the sender's clock had gone back until then.
+    pub(super) left: (Millis, u64),
 }
 
 /// Whether an endpoint takes deliveries.

@@ -7,7 +7,7 @@ use super::{
     Sending,
     clock::{DATABASE, RELAYS, SHUT, STALL},
     lag_ms, patience_ms,
-    rows::{Due, Life, Phase},
+    rows::{Due, Phase},
 };
 use crate::{
     history::{EndpointNo, Fact, Family, Line, Node, Side},
@@ -130,7 +130,7 @@ impl Sending {
             if endpoint.adrift {
                 // It may be paused again: until a line says otherwise, nothing of it is late.
                 endpoint.clock.stop(SHUT, at);
-                self.subscribe(EndpointNo(no), Life::Disabled);
+                self.loosen(EndpointNo(no));
             }
         }
     }
