@@ -1,6 +1,6 @@
 //! Whether the list says something of each line that guards, fences or wakes.
 
-use super::list::{Exempt, Patch};
+use super::{exempt::Exempt, list::Patch};
 
 /// Where such lines are.
 const FILES: [&str; 7] = [
