@@ -208,29 +208,8 @@ fn unit(scheme: &Scheme) -> Option<Unit> {
 /// The time of this machine, as a scheme of this unit writes it.
 fn now(unit: Unit) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    match unit {
-        Unit::Rfc3339 => humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        Unit::HttpDate => http_date(now.as_secs()),
-        Unit::Seconds | Unit::Milliseconds => {
-            Message::written(Millis(now.as_millis() as u64), unit)
-        }
-    }
+    Message::written(Millis(now.as_millis() as u64), unit)
 }
-
-/// `Tue, 14 Nov 2023 22:13:20 GMT`.
-fn http_date(seconds: u64) -> String {
-    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-    let date = humantime::format_rfc3339_seconds(at).to_string();
-    let month: usize = date[5..7].parse().unwrap_or(1);
-    let (day, month, year) = (&date[8..10], MONTHS[month - 1], &date[..4]);
-    // The first day of the epoch was a Thursday.
-    let weekday = WEEKDAYS[(seconds / 86_400 % 7) as usize];
-    format!("{weekday}, {day} {month} {year} {} GMT", &date[11..19])
-}
-
-const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 pub(crate) const ENDS: &str = "\
 Secrets come from files or the environment, never from the command line. Several sign with each, where a \
@@ -241,14 +220,3 @@ request of the scheme can carry several signatures.
 
 Exit codes: 0 signed; 2 a wrong option, a secret of another form, or something that the scheme needs; \
 3 a file that cannot be read";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_date_is_written_as_http_writes_it() {
-        assert_eq!(http_date(1_700_000_000), "Tue, 14 Nov 2023 22:13:20 GMT");
-        assert_eq!(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
-    }
-}

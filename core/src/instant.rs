@@ -1,5 +1,10 @@
 //! Instants as peers write them: digits, RFC 3339, HTTP dates. Strict, bounded, never a panic.
 
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+
 /// An instant as a peer wrote it, to the nanosecond. May lie far outside any clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant {
@@ -65,6 +70,25 @@ impl Instant {
     pub const fn from_millis(ms: i64) -> Self {
         let nanos = (ms.rem_euclid(1_000) * 1_000_000) as u32;
         Self { seconds: ms.div_euclid(1_000), nanos }
+    }
+
+    /// As a sender writes it, cut off to the unit: a date in UTC, to the second. Years that dates cannot
+    /// name become the first or the last one.
+    pub fn written(self, unit: Unit) -> String {
+        let day = self.seconds.div_euclid(86_400);
+        let of_day = self.seconds.rem_euclid(86_400);
+        let (year, month, date) = civil(day);
+        let clock = format!("{:02}:{:02}:{:02}", of_day / 3_600, of_day / 60 % 60, of_day % 60);
+        match unit {
+            Unit::Seconds => self.seconds.to_string(),
+            Unit::Milliseconds => self.millis().unwrap_or(i64::MAX).to_string(),
+            Unit::Rfc3339 => format!("{year:04}-{month:02}-{date:02}T{clock}Z"),
+            Unit::HttpDate => {
+                let text = |bytes| core::str::from_utf8(bytes).unwrap_or_default();
+                let month = MONTHS.get(month as usize - 1).map_or("", |name| text(*name));
+                format!("{}, {date:02} {month} {year:04} {clock} GMT", text(weekday(day)))
+            }
+        }
     }
 
     /// Milliseconds since the Unix epoch, rounded down; `None` where they do not fit.
@@ -227,12 +251,21 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 
 /// The year of a day since the epoch, held to years that dates can name.
 fn year_of(day: i64) -> i64 {
+    civil(day).0
+}
+
+/// Year, month and date of a day since the epoch, held to years that dates can name.
+fn civil(day: i64) -> (i64, i64, i64) {
     let day = day.clamp(0, 2_932_896) + 719_468;
     let day_of_era = day.rem_euclid(146_097);
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    day.div_euclid(146_097) * 400 + year_of_era + i64::from(day_of_year >= 306)
+    // Counted from March, so that a leap day is the last of its year.
+    let from_march = (5 * day_of_year + 2) / 153;
+    let month = (from_march + 2) % 12 + 1;
+    let year = day.div_euclid(146_097) * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * from_march + 2) / 5 + 1)
 }
 
 fn weekday(day: i64) -> &'static [u8] {
@@ -323,7 +356,29 @@ mod tests {
         assert_eq!(seconds.map(|i| i.seconds), Some(1_504_765_804));
     }
 
+    #[test]
+    fn an_instant_is_written_as_each_unit_writes_it() {
+        let at = Instant { seconds: 1_700_000_000, nanos: 7_000_000 };
+        assert_eq!(at.written(Unit::Seconds), "1700000000");
+        assert_eq!(at.written(Unit::Milliseconds), "1700000000007");
+        assert_eq!(at.written(Unit::Rfc3339), "2023-11-14T22:13:20Z");
+        assert_eq!(at.written(Unit::HttpDate), "Tue, 14 Nov 2023 22:13:20 GMT");
+        assert_eq!(
+            Instant::from_millis(0).written(Unit::HttpDate),
+            "Thu, 01 Jan 1970 00:00:00 GMT"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn what_is_written_is_read_back(seconds in 0_i64..253_402_300_800) {
+            let at = Instant { seconds, nanos: 0 };
+            for unit in [Unit::Seconds, Unit::Milliseconds, Unit::Rfc3339, Unit::HttpDate] {
+                let text = at.written(unit);
+                prop_assert_eq!(Instant::parse(text.as_bytes(), unit), Some(at), "{}", text);
+            }
+        }
+
         #[test]
         fn no_text_makes_a_reader_panic(text: Vec<u8>, now: i64) {
             for unit in [Unit::Seconds, Unit::Milliseconds, Unit::Rfc3339, Unit::HttpDate] {

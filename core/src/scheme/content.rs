@@ -59,7 +59,7 @@ impl<'r> Content<'r> {
             Part::CompactBody => json::compact(Json::check(request.body)?),
             Part::FormParams => form_params(request),
             Part::Header(name) => request.one(name)?.to_vec(),
-            Part::ListedHeaders(name) => listed(request, request.one(name)?)?,
+            Part::ListedHeaders(name) => listed(names, request, request.one(name)?)?,
             Part::NamedHeaders => named(template, names, request)?,
         };
         self.written.push((place, written));
@@ -195,15 +195,21 @@ fn unescape(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `name:value;name:value` of the headers in a list, sorted by name (Contentful).
-fn listed(request: &Request<'_>, list: &[u8]) -> Result<Vec<u8>, Refusal> {
+/// `name:value;name:value` of the headers in a list, sorted by name (Contentful). A list without the
+/// header of the time leaves the time to anybody.
+fn listed(names: &Names, request: &Request<'_>, list: &[u8]) -> Result<Vec<u8>, Refusal> {
     let list = core::str::from_utf8(list).map_err(|_| Refusal::Malformed)?;
-    let mut names: Vec<String> =
+    let mut each: Vec<String> =
         list.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
-    names.sort();
-    names.dedup();
+    each.sort();
+    each.dedup();
+    if let Some(time) = &names.timestamp
+        && !each.iter().any(|name| name.eq_ignore_ascii_case(time))
+    {
+        return Err(Refusal::BadTimestamp);
+    }
     let mut all = Vec::new();
-    for (index, name) in names.iter().enumerate() {
+    for (index, name) in each.iter().enumerate() {
         if index > 0 {
             all.push(b';');
         }

@@ -202,6 +202,12 @@ pub fn mac(algorithm: Algorithm, key: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     Some(Key::symmetric(algorithm, key)?.tag(&|sink| sink(text))?.bytes().to_vec())
 }
 
+/// A bare Ed25519 signature of a text by the private key of this seed (32 bytes).
+pub fn sign_ed25519(seed: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    let key = SigningKey::from_bytes(seed.try_into().ok()?);
+    Some(key.sign(text).to_bytes().to_vec())
+}
+
 /// Whether a bare signature over a text verifies with a public key in one of the texts of its form.
 pub fn verify_raw(algorithm: Algorithm, key: &str, text: &[u8], signature: &[u8]) -> bool {
     let key = match algorithm {

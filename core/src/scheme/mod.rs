@@ -39,7 +39,7 @@ use alloc::borrow::Cow;
 
 pub use facts::{Facts, Side, Signs, Tolerance};
 pub use fields::{Field, Request};
-pub use key::{decode_secret, digest_matches, mac, verify_raw};
+pub use key::{decode_secret, digest_matches, mac, sign_ed25519, verify_raw};
 pub use message::{HttpSignature, content_digest_matches};
 pub use refusal::{BadScheme, BadSecret, Refusal};
 pub use rows::{ALIASES, UNSUPPORTED, Unsupported, all, named};
@@ -338,6 +338,7 @@ impl Template {
                 || self.body_sha256_query.is_some(),
             id: has(|part| matches!(part, Part::Id)),
             time: has(|part| matches!(part, Part::Timestamp))
+                || (has(|part| matches!(part, Part::ListedHeaders(_))) && self.clock.is_some())
                 || matches!(self.clock, Some((Place::Body(_), _))),
             url: has(|part| matches!(part, Part::Url(_) | Part::Path)),
             method: has(|part| matches!(part, Part::Method)),

@@ -41,10 +41,7 @@ pub struct Message<'a> {
 impl Message<'_> {
     /// An instant as a scheme of this unit writes it.
     pub fn written(now: Millis, unit: Unit) -> String {
-        match unit {
-            Unit::Milliseconds => now.0.to_string(),
-            Unit::Seconds | Unit::Rfc3339 | Unit::HttpDate => (now.0 / 1_000).to_string(),
-        }
+        Instant::from_millis(i64::try_from(now.0).unwrap_or(i64::MAX)).written(unit)
     }
 }
 
