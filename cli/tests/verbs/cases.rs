@@ -114,6 +114,40 @@ fn what_cannot_be_read_ends_with_3_and_hides_nothing() {
 }
 
 #[test]
+fn a_directory_is_searched_and_what_holds_no_cases_is_skipped_by_name() {
+    let whole = hookproof(&["cases", "check", "--strict", &vectors("").to_string_lossy()]);
+    let text = stdout(&whole);
+    assert_eq!(whole.status.code(), Some(0), "{text}");
+    assert!(text.contains("skipped  19 without a `format` of cases: "), "{text}");
+    assert!(text.contains("schemes.json") && text.contains("total "), "{text}");
+    let folder = Folder::new("nested");
+    let below = Folder::new("nested/below");
+    folder.file("other.json", "[1]");
+    below.file("a.json", file(&[case("a", "must", "accept")]));
+    let object = json(&hookproof(&["cases", "check", "--json", &folder.path()]));
+    assert_eq!((&object["cases"], &object["agree"]), (&json!(1), &json!(1)), "{object}");
+    assert_eq!(object["skipped"].as_array().map(Vec::len), Some(1), "{object}");
+    below.file("broken.json", "{");
+    assert_eq!(hookproof(&["cases", "check", &folder.path()]).status.code(), Some(3));
+    let named = hookproof(&["cases", "check", &vectors("schemes.json").to_string_lossy()]);
+    assert_eq!(named.status.code(), Some(3), "a file that is named is meant");
+}
+
+#[test]
+fn no_case_at_all_never_ends_with_0() {
+    let folder = Folder::new("no_case");
+    let empty = folder.file("empty.json", file(&[]));
+    let output = hookproof(&["cases", "check", &empty]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stdout(&output).contains("expected at least one case"), "{}", stdout(&output));
+    let bare = Folder::new("no_case/bare");
+    bare.file("other.json", "{}");
+    let output = hookproof(&["cases", "check", &bare.path()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stdout(&output).contains("expected case files"), "{}", stdout(&output));
+}
+
+#[test]
 fn the_profile_makes_the_choices() {
     let folder = Folder::new("profile");
     let gone = json!({

@@ -1,10 +1,11 @@
 //! `hookproof cases`: runs case files against the built-in implementation, and holds them to the house
 //! rules.
 
+mod files;
+
 use std::{
-    fs,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use clap::{Args, Subcommand};
@@ -15,6 +16,7 @@ use hookproof_conformance::{
 use hookproof_core::profile::Profile;
 use serde_json::json;
 
+use self::files::Found;
 use crate::{
     End,
     input::{self, Fault},
@@ -35,7 +37,7 @@ pub(crate) enum Cases {
 /// Options of `hookproof cases check`.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Case files (hookproof-cases/1), directories of them, or `-`.
+    /// Case files (hookproof-cases/1), directories with such files anywhere below, or `-`.
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
 
@@ -55,7 +57,8 @@ pub(crate) struct Check {
 /// Options of `hookproof cases lint`.
 #[derive(Args)]
 pub(crate) struct Lint {
-    /// Case files, or directories of them; a `manifest.json` in or beside a directory states counts.
+    /// Case files, or directories with such files anywhere below; a `manifest.json` in or beside a
+    /// directory states counts.
     #[arg(required = true, value_name = "FILE|DIR")]
     paths: Vec<PathBuf>,
 
@@ -74,9 +77,9 @@ pub(crate) fn run(cases: &Cases, out: &mut dyn Write) -> io::Result<End> {
 
 fn check(options: &Check, out: &mut dyn Write) -> io::Result<End> {
     let mut report = Report::default();
-    let mut faults = Vec::new();
-    for path in files(&options.paths, &mut faults) {
-        match run_file(&path, &options.profile) {
+    let Found { files, skipped, mut faults } = Found::of(&options.paths);
+    for (name, text) in &files {
+        match run_file(name, text, &options.profile) {
             Ok(results) => {
                 for result in results {
                     match result {
@@ -88,10 +91,13 @@ fn check(options: &Check, out: &mut dyn Write) -> io::Result<End> {
             Err(fault) => faults.push(fault),
         }
     }
+    if report.outcomes.is_empty() && faults.is_empty() {
+        faults.push(Fault::unreadable("expected at least one case: there is none to agree"));
+    }
     if options.json {
-        print_json(&report, &faults, options, out)?;
+        print_json(&report, (&skipped, &faults), options, out)?;
     } else {
-        print(&report, &faults, options, out)?;
+        print(&report, (&skipped, &faults), options, out)?;
     }
     Ok(match report.exit_code(options.strict) {
         _ if !faults.is_empty() => End::Failed,
@@ -101,17 +107,19 @@ fn check(options: &Check, out: &mut dyn Write) -> io::Result<End> {
 }
 
 /// Every case of a file, or why it cannot be read. A case that cannot does not hide the others.
-fn run_file(path: &Path, profile: &Profile) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
-    let text = input::text(path)?;
-    let fault =
-        |why: &dyn std::fmt::Display| Fault::unreadable(format!("{}: {why}", path.display()));
-    let file = File::read(&text).map_err(|why| fault(&why))?;
+fn run_file(
+    name: &str,
+    text: &str,
+    profile: &Profile,
+) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
+    let fault = |why: &dyn std::fmt::Display| Fault::unreadable(format!("{name}: {why}"));
+    let file = File::read(text).map_err(|why| fault(&why))?;
     Ok(file.each(profile).map(|result| result.map_err(|why| fault(&why))).collect())
 }
 
 fn print(
     report: &Report,
-    faults: &[Fault],
+    (skipped, faults): (&[String], &[Fault]),
     options: &Check,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -129,6 +137,7 @@ fn print(
     for fault in faults {
         writeln!(out, "{BAD}unread{BAD:#}   {fault}")?;
     }
+    print_skipped(skipped, out)?;
     for tally in report.tallies() {
         writeln!(out, "{:<20} {} of {} agree", tally.kind, tally.agreeing, tally.cases)?;
     }
@@ -143,7 +152,7 @@ fn print(
 
 fn print_json(
     report: &Report,
-    faults: &[Fault],
+    (skipped, faults): (&[String], &[Fault]),
     options: &Check,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -171,9 +180,19 @@ fn print_json(
         "kinds": kinds,
         "differs": of(&|outcome| !outcome.agrees && !policy(outcome)),
         "policies": of(&policy),
+        "skipped": skipped,
         "unread": faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     writeln!(out, "{object}")
+}
+
+/// The files of a directory that hold no cases.
+fn print_skipped(skipped: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    let names = skipped.join(", ");
+    writeln!(out, "{DIM}skipped{DIM:#}  {} without a `format` of cases: {names}", skipped.len())
 }
 
 fn agreeing(report: &Report) -> usize {
@@ -181,16 +200,9 @@ fn agreeing(report: &Report) -> usize {
 }
 
 fn lint(options: &Lint, out: &mut dyn Write) -> io::Result<End> {
-    let mut faults = Vec::new();
-    let mut texts = Vec::new();
-    for path in files(&options.paths, &mut faults) {
-        match input::text(&path) {
-            Ok(text) => texts.push((path.display().to_string(), text)),
-            Err(fault) => faults.push(fault),
-        }
-    }
+    let Found { files: texts, skipped, mut faults } = Found::of(&options.paths);
     let mut findings = lint::findings(&texts);
-    if let Some(manifest) = manifest(&options.paths) {
+    if let Some(manifest) = files::manifest(&options.paths) {
         match input::text(&manifest) {
             Ok(text) => findings.extend(lint::count_findings(&text, &texts)),
             Err(fault) => faults.push(fault),
@@ -198,7 +210,9 @@ fn lint(options: &Lint, out: &mut dyn Write) -> io::Result<End> {
     }
     if options.json {
         let unread: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        let object = json!({ "files": texts.len(), "findings": findings, "unread": unread });
+        let object = json!({
+            "files": texts.len(), "findings": findings, "skipped": skipped, "unread": unread,
+        });
         writeln!(out, "{object}")?;
     } else {
         for finding in &findings {
@@ -207,6 +221,7 @@ fn lint(options: &Lint, out: &mut dyn Write) -> io::Result<End> {
         for fault in &faults {
             writeln!(out, "{BAD}unread{BAD:#}   {fault}")?;
         }
+        print_skipped(&skipped, out)?;
         writeln!(out, "{} files, {} findings", texts.len(), findings.len())?;
     }
     Ok(match (faults.is_empty(), findings.is_empty()) {
@@ -216,49 +231,6 @@ fn lint(options: &Lint, out: &mut dyn Write) -> io::Result<End> {
     })
 }
 
-/// The files that are meant: those of a directory by name, its manifest left out.
-fn files(paths: &[PathBuf], faults: &mut Vec<Fault>) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
-        match of_directory(path) {
-            Ok(found) if found.is_empty() => faults.push(Fault::unreadable(format!(
-                "{}: expected case files: none ends in .json",
-                path.display()
-            ))),
-            Ok(found) => all.extend(found),
-            Err(error) => faults.push(Fault::unreadable(format!("{}: {error}", path.display()))),
-        }
-    }
-    all
-}
-
-fn of_directory(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let path = entry?.path();
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
-        if is_json && path.file_name().is_some_and(|name| name != MANIFEST) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// The manifest of a single directory: in it, or beside it.
-fn manifest(paths: &[PathBuf]) -> Option<PathBuf> {
-    let [directory] = paths else { return None };
-    if !directory.is_dir() {
-        return None;
-    }
-    let beside = directory.canonicalize().ok()?.parent()?.join(MANIFEST);
-    [directory.join(MANIFEST), beside].into_iter().find(|path| path.is_file())
-}
-
 fn profile(name: &str) -> Result<Profile, String> {
     let all = [Profile::hookproof(), Profile::paymos(), Profile::standard_webhooks()];
     let names = all.each_ref().map(|profile| profile.name).join(", ");
@@ -266,12 +238,12 @@ fn profile(name: &str) -> Result<Profile, String> {
     found.ok_or_else(|| format!("expected one of {names}"))
 }
 
-const MANIFEST: &str = "manifest.json";
 const CHECK_ENDS: &str = "\
 Only the graded fields of `expected` count; unknown input fields are refused. A `policy` case is \
-printed with the choice made, and never fails.
+printed with the choice made, and never fails. JSON of other forms below a directory is skipped, and \
+named.
 
 Exit codes: 0 all agree; 1 a `must` differs (--strict: or a `should`); 2 a wrong option; 3 a file, kind, \
-scheme or field that cannot be read";
+scheme or field that cannot be read, or no case at all";
 const LINT_ENDS: &str =
     "Exit codes: 0 nothing found; 1 findings; 2 a wrong option; 3 a file that cannot be read";
