@@ -9,4 +9,5 @@ pub mod cases;
 pub mod generate;
 pub mod lint;
 pub mod published;
+pub mod recipe;
 pub mod schema;

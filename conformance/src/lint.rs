@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use hookproof_core::profile::Profile;
+use hookproof_core::{codec, profile::Profile, scheme};
 
 use crate::{
     cases::{File, Unreadable, one_key_each},
-    generate::recipe,
-    schema,
+    recipe, schema,
 };
 
 /// The schema of each kind.
@@ -34,7 +33,8 @@ const SCHEMAS: [(&str, &str); 17] = [
 ];
 
 /// Holds a set of files (name, text) to the rules: schema, ids unique in the whole set and never a
-/// retired one, every flag explained and used, recipes that make their headers, counts where
+/// retired one, every flag explained and used, recipes that make their cases (and one, or a
+/// reason, for every request that has to be fresh), counts where
 /// `vectors/manifest.json` states them. One sentence a finding; none is a clean set.
 pub fn findings(files: &[(String, String)]) -> Vec<String> {
     let mut all = Vec::new();
@@ -163,13 +163,42 @@ fn of_case(case: &Value) -> Vec<String> {
     if case.get("flags").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         all.push("no flag says which fault it hunts".into());
     }
-    if let (Some(recipe), Some(input)) = (case.get("recipe"), case.get("input")) {
-        let made = input.as_object().and_then(|input| recipe::headers(recipe, input));
-        if made.map(Value::Array).as_ref() != input.get("headers") {
-            all.push("the recipe makes other headers".into());
-        }
-    }
+    all.extend(of_recipe(case));
     all
+}
+
+/// A recipe makes its case, and a case that has to be fresh has one or says why not.
+fn of_recipe(case: &Value) -> Option<String> {
+    let input = case.get("input")?.as_object()?;
+    match (case.get("recipe"), case.get("no_recipe").and_then(Value::as_str)) {
+        (Some(_), Some(_)) => Some("expected `recipe` or `no_recipe`, not both".into()),
+        (Some(recipe), None) => {
+            let Some(made) = recipe::made(recipe, input) else {
+                return Some("the recipe cannot be followed".into());
+            };
+            if Some(&made.headers) != input.get("headers") {
+                Some("the recipe makes other headers".into())
+            } else if input.get("body_b64")?.as_str()? != codec::to_base64(&made.body) {
+                Some("the recipe makes another body".into())
+            } else {
+                None
+            }
+        }
+        (None, None | Some("")) if needs_recipe(case) => {
+            Some("a time is signed: expected a `recipe`, or `no_recipe` with the reason".into())
+        }
+        (None, _) => None,
+    }
+}
+
+/// Whether a request that is right today is refused tomorrow.
+fn needs_recipe(case: &Value) -> bool {
+    let text = |pointer: &str| case.pointer(pointer).and_then(Value::as_str);
+    let scheme = text("/input/scheme").and_then(scheme::named);
+    let is_request = case.pointer("/input/headers").is_some();
+    text("/expected/result") == Some("accept")
+        && is_request
+        && scheme.is_some_and(|scheme| scheme.tolerance.is_some())
 }
 
 #[cfg(test)]
@@ -208,6 +237,31 @@ mod tests {
         assert_eq!(finds(&GOOD.replace("\"w\"", "\"\"")), 1, "no reason");
         assert_eq!(finds(&GOOD.replace("\"why\"", "\"why\":\"v\",\"why\"")), 1, "a key twice");
         assert_eq!(finds(&GOOD.replace("\"accept\"", "\"maybe\"")), 1, "an unknown result");
+    }
+
+    #[test]
+    fn a_request_that_has_to_be_fresh_needs_a_recipe_or_a_reason() {
+        let case = r#"{"id":"a","level":"must","flags":["F"],"why":"w","source":"s",
+            "input":{"scheme":"slack","secrets":["s"],"now":5,"body_b64":"","headers":[
+            ["X-Slack-Request-Timestamp","5"],["X-Slack-Signature","x"]]},
+            "expected":{"result":"accept"}MORE}"#;
+        let finds = |more: &str| {
+            let (name, text) = file(&case.replace("MORE", more));
+            let text = text.replace("config.tolerance", "signature.verify");
+            findings(&[(name, text)]).join("; ")
+        };
+        assert!(finds("").contains("expected a `recipe`, or `no_recipe`"), "{}", finds(""));
+        assert_eq!(finds(r#","no_recipe":"the key is not known""#), "");
+        let headers = r#"[["X-Slack-Request-Timestamp","{timestamp}"],["X-Slack-Signature","x"]]"#;
+        let recipe = |more: &str| {
+            finds(&format!(
+                r#","recipe":{{"timestamp_offset_s":0,"tags":[],"headers":{headers}{more}}}"#
+            ))
+        };
+        assert_eq!(recipe(""), "");
+        assert!(recipe(r#","unit":"ms""#).contains("other headers"));
+        assert!(recipe(r#","body":"x""#).contains("another body"));
+        assert!(recipe(r#","unit":"date""#).contains("cannot be followed"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The published vectors, as cases: each is checked, or listed with the reason why not.
 
-use hookproof_core::codec;
+use hookproof_core::{codec, scheme};
 use serde_json::{Map, Value, json};
 
-use crate::cases::Unreadable;
+use crate::{cases::Unreadable, recipe};
 
 /// What became of a published vector.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,22 @@ fn vector(row: &Map<String, Value>) -> Result<Vector, Unreadable> {
             case[name] = value.clone();
         }
     }
+    add_recipe(&mut case);
     Ok(Vector::Case { kind, case })
+}
+
+/// How a request that has to be fresh is made at another time.
+fn add_recipe(case: &mut Value) {
+    let scheme = case["input"]["scheme"].as_str().and_then(scheme::named);
+    let timed = scheme.is_some_and(|scheme| scheme.tolerance.is_some());
+    if !timed || case["expected"]["result"] != "accept" {
+        return;
+    }
+    let recipe = case["input"].as_object().and_then(|input| recipe::derived(input, &[PAIR]));
+    match recipe {
+        Some(recipe) => case["recipe"] = recipe,
+        None => case["no_recipe"] = json!(NEVER_THE_SAME),
+    }
 }
 
 fn why(row: &Map<String, Value>, valid: &str) -> String {
@@ -165,3 +180,9 @@ fn body(row: &Map<String, Value>) -> Option<Vec<u8>> {
         (_, _) => None,
     }
 }
+
+/// The pair whose public half stands in the vectors of Standard Webhooks `v1a`.
+const PAIR: &str =
+    "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
+const NEVER_THE_SAME: &str =
+    "an ECDSA signature is another one each time: no recipe makes these bytes";

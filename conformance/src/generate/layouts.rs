@@ -3,7 +3,7 @@
 use hookproof_core::codec;
 use serde_json::{Map, Value, json};
 
-use super::recipe;
+use crate::recipe;
 
 /// A scheme as the families see it.
 pub(super) struct Layout {
@@ -177,8 +177,8 @@ impl<'l> Draft<'l> {
         }
         let mut with_now = input.clone();
         with_now.insert("now".into(), json!(NOW));
-        let headers = recipe::headers(&recipe, &with_now).unwrap_or_default();
-        input.insert("headers".into(), json!(headers));
+        let made = recipe::made(&recipe, &with_now).expect("a whole recipe");
+        input.insert("headers".into(), made.headers);
         json!({
             "id": format!("{}-{name}", self.layout.slug),
             "level": level,

@@ -10,7 +10,6 @@ mod families;
 mod large;
 mod layouts;
 mod providers;
-pub mod recipe;
 mod signing;
 mod special;
 mod targets;

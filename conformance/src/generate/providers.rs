@@ -1,18 +1,20 @@
 //! Providers that print no vector: made from the scheme, and said so.
 
 use hookproof_core::{
-    codec,
+    Millis, codec,
     instant::Unit,
-    scheme::{
-        self, Algorithm, Construction, Encoding, KeyForm, Message, Part, Place, Scheme, Time,
-        Verifier,
-    },
+    scheme::{self, Algorithm, Construction, KeyForm, Message, Part, Scheme, Time, Verifier},
 };
 use serde_json::{Value, json};
 
-use super::{Flag, Made, layouts::NOW};
+use super::{
+    Flag, Made,
+    layouts::NOW,
+    special::{OTHER_PUBLIC, PAIR, PUBLIC},
+};
+use crate::recipe;
 
-/// For each row that signs with a shared secret: the request as it is, with its body changed, and
+/// For each row that can sign: the request as it is, with its body changed, and
 /// with another secret.
 pub(super) fn file() -> Made {
     let rows = scheme::all().filter(|scheme| signs_headers(scheme));
@@ -25,12 +27,10 @@ pub(super) fn file() -> Made {
 }
 
 fn signs_headers(scheme: &Scheme) -> bool {
-    let asymmetric = matches!(
-        scheme.algorithm,
-        Algorithm::Ed25519 | Algorithm::EcdsaP256Der | Algorithm::EcdsaP256Raw
-    );
+    let verifies_only =
+        matches!(scheme.algorithm, Algorithm::EcdsaP256Der | Algorithm::EcdsaP256Raw);
     matches!(&scheme.construction, Construction::Template(t) if !t.signed.contains(&Part::NamedHeaders))
-        && !asymmetric
+        && !verifies_only
         && scheme.algorithm != Algorithm::Token
         && !scheme.name.starts_with("contentful")
 }
@@ -53,7 +53,8 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
     };
     let url = if body.is_empty() { url.replace(digest, EMPTY) } else { url };
     let mut verifier = Verifier::new(scheme);
-    verifier.add(&secret).expect("a secret of the form that the row names");
+    let signing = if scheme.key == KeyForm::Ed25519Public { PAIR } else { &secret };
+    verifier.add(signing).expect("a secret of the form that the row names");
     let message = Message {
         id: "msg_1",
         timestamp: &timestamp(scheme),
@@ -64,10 +65,9 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
     };
     let headers =
         verifier.sign(&message, Time::NotTested).expect("a message with all that rows sign");
-    let recipe = recipe(scheme, &secret, &message, &headers);
     let slug = scheme.name.replace('*', "any").replace('/', "-");
     let case = |name: &str, secret: &str, body: &str, accept: bool, flag: &str, why: &str| {
-        let mut case = json!({
+        json!({
             "id": format!("scheme-{slug}-{name}"),
             "level": "must",
             "flags": [flag],
@@ -79,20 +79,20 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
             "expected": { "result": if accept { "accept" } else { "reject" } },
             "why": why,
             "source": format!("generated from the scheme: {}", scheme.facts.source),
-        });
-        if let Some(recipe) = &recipe {
-            case["recipe"] = recipe.clone();
-        }
-        case
+        })
     };
-    vec![
+    let mut cases = [
         case(
             "good",
             &secret,
             &body,
             true,
             "FromScheme",
-            "made from the scheme; no vector is published",
+            if scheme.facts.vectors == 0 {
+                "made from the scheme; no vector is published"
+            } else {
+                "made from the scheme, beside the published vectors"
+            },
         ),
         case(
             "tampered",
@@ -103,68 +103,26 @@ fn of_scheme(scheme: &Scheme) -> Vec<Value> {
             "the body was changed",
         ),
         case("other-secret", &other, &body, false, "WrongSecret", "another secret is configured"),
-    ]
+    ];
+    let good = cases[0]["input"].as_object().and_then(|input| recipe::derived(input, &[PAIR]));
+    if let Some(recipe) = good {
+        for case in &mut cases {
+            case["recipe"] = recipe.clone();
+        }
+        cases[1]["recipe"] = tampered(recipe, body.as_bytes(), "&x=1");
+    }
+    cases.into()
 }
 
-/// How the headers are made afresh, where a clock matters and the time is a number.
-fn recipe(
-    scheme: &Scheme,
-    secret: &str,
-    message: &Message<'_>,
-    headers: &[(String, String)],
-) -> Option<Value> {
-    let Construction::Template(template) = &scheme.construction else { return None };
-    let unit = match template.clock.as_ref()? {
-        (Place::Header | Place::Member, unit @ (Unit::Seconds | Unit::Milliseconds)) => unit.name(),
-        _ => return None,
-    };
-    let algorithm = match scheme.algorithm {
-        Algorithm::HmacSha1 => "hmac-sha1",
-        Algorithm::HmacSha256 => "hmac-sha256",
-        Algorithm::HmacSha512 => "hmac-sha512",
-        _ => return None,
-    };
-    let part = |part: &Part| match part {
-        Part::Text(text) => Some(text.to_string()),
-        Part::Id => Some("{id}".into()),
-        Part::Timestamp => Some("{timestamp}".into()),
-        // The body of these cases has no blanks.
-        Part::Body | Part::CompactBody => Some("{body}".into()),
-        Part::Url(_) => message.url.map(Into::into),
-        Part::Method => message.method.map(Into::into),
-        Part::Path
-        | Part::FormParams
-        | Part::NamedHeaders
-        | Part::ListedHeaders(_)
-        | Part::Header(_) => None,
-    };
-    let content: String = template.signed.iter().map(part).collect::<Option<_>>()?;
-    let key = scheme::decode_secret(&scheme.key, secret).ok()?;
-    let body = core::str::from_utf8(message.body).ok()?;
-    let text = content
-        .replace("{id}", message.id)
-        .replace("{timestamp}", message.timestamp)
-        .replace("{body}", body);
-    let code = scheme::mac(scheme.algorithm, &key, text.as_bytes())?;
-    let (encoding, tag) = match template.encoding {
-        Encoding::Hex | Encoding::HexOrBase64 => ("hex", codec::to_hex(&code)),
-        Encoding::Base64 => ("base64", codec::to_base64(&code)),
-        Encoding::Plain => return None,
-    };
-    let open = |(name, value): &(String, String)| {
-        let value = value.replace(&tag, "{tag0}").replace(message.timestamp, "{timestamp}");
-        (name.clone(), value)
-    };
-    let headers: Vec<(String, String)> = headers.iter().map(open).collect();
-    Some(json!({
-        "timestamp_offset_s": 0,
-        "unit": unit,
-        "tags": [{
-            "algorithm": algorithm, "key_hex": codec::to_hex(&key), "id": message.id,
-            "body_b64": codec::to_base64(message.body), "content": content, "encoding": encoding,
-        }],
-        "headers": headers,
-    }))
+/// The recipe of a request whose body has got longer since it was signed.
+fn tampered(mut recipe: Value, signed: &[u8], more: &str) -> Value {
+    if let Some(open) = recipe["body"].as_str().map(str::to_owned) {
+        recipe["body"] = json!(open + more);
+    }
+    for tag in recipe["tags"].as_array_mut().into_iter().flatten() {
+        tag["body_b64"] = json!(codec::to_base64(signed));
+    }
+    recipe
 }
 
 fn secrets(scheme: &Scheme) -> (String, String) {
@@ -175,6 +133,9 @@ fn secrets(scheme: &Scheme) -> (String, String) {
         KeyForm::Base64 { prefix } => format!("{prefix}{}", codec::to_base64(key.as_bytes())),
         KeyForm::Ed25519Public | KeyForm::P256Public => String::new(),
     };
+    if scheme.key == KeyForm::Ed25519Public {
+        return (PUBLIC.into(), OTHER_PUBLIC.into());
+    }
     (write(one), write(other))
 }
 
@@ -183,12 +144,7 @@ fn timestamp(scheme: &Scheme) -> String {
         Construction::Template(template) => template.clock.as_ref().map(|(_, unit)| *unit),
         _ => None,
     };
-    match unit {
-        None | Some(Unit::Seconds) => NOW.to_string(),
-        Some(Unit::Milliseconds) => (NOW * 1_000).to_string(),
-        Some(Unit::Rfc3339) => "2023-11-14T22:13:20Z".into(),
-        Some(Unit::HttpDate) => "Tue, 14 Nov 2023 22:13:20 GMT".into(),
-    }
+    Message::written(Millis(NOW as u64 * 1_000), unit.unwrap_or(Unit::Seconds))
 }
 
 /// The SHA-256 of nothing.

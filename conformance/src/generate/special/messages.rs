@@ -1,4 +1,4 @@
-//! HTTP message signatures.
+//! Signatures over headers that the sender lists: HTTP message signatures, Contentful.
 
 use hookproof_core::{
     codec,
@@ -6,7 +6,7 @@ use hookproof_core::{
 };
 use serde_json::{Value, json};
 
-use super::{Row, SHARED};
+use super::{Row, SHARED, mac};
 
 /// What a request says, and whether it is right.
 struct Said<'a> {
@@ -134,6 +134,50 @@ pub(super) fn cases() -> Vec<Value> {
     all.into_iter().map(Said::case).collect()
 }
 
+/// Contentful: the method, the path, the headers that one of them lists, and the body.
+pub(super) fn listed_headers() -> Vec<Value> {
+    let all = "x-contentful-signed-headers,x-contentful-timestamp,x-contentful-topic";
+    let untimed = "x-contentful-signed-headers,x-contentful-topic";
+    let rows = [
+        ("good", all, "publish", true, "three headers are listed"),
+        ("unordered", UNORDERED, "publish", true, "the list has no order, and no case"),
+        ("header-changed", all, "delete", false, "a listed header was changed"),
+        ("untimed", untimed, "publish", false, "the time is not listed: anybody could set it"),
+    ];
+    let case = |(name, list, topic, accept, why): (&str, &str, &str, bool, &str)| {
+        let mut lines = vec![
+            format!("x-contentful-signed-headers:{list}"),
+            "x-contentful-timestamp:1700000000000".to_owned(),
+            "x-contentful-topic:publish".to_owned(),
+        ];
+        lines.retain(|line| name != "untimed" || !line.starts_with("x-contentful-timestamp"));
+        let text = format!("POST\n/in?a=b\n{}\n{{}}", lines.join(";"));
+        let row = Row {
+            id: &format!("contentful-{name}"),
+            flag: "ListedHeaders",
+            scheme: "contentful-canonical",
+            secrets: &["contentful-secret"],
+            headers: vec![
+                ("X-Contentful-Signed-Headers", list.to_owned()),
+                ("X-Contentful-Timestamp", "1700000000000".to_owned()),
+                ("X-Contentful-Topic", topic.to_owned()),
+                (
+                    "X-Contentful-Signature",
+                    codec::to_hex(&mac("contentful-secret", text.as_bytes())),
+                ),
+            ],
+            body: b"{}",
+            accept,
+            why,
+        };
+        let mut case = row.with("url", json!("https://hooks.example.com/in?a=b"));
+        case["input"]["method"] = json!("POST");
+        case
+    };
+    rows.into_iter().map(case).collect()
+}
+
+const UNORDERED: &str = "X-Contentful-Topic,X-Contentful-Timestamp,X-Contentful-Signed-Headers";
 const LIST: &str =
     "(\"@method\" \"@path\" \"@query\" \"content-digest\");created=1700000000;alg=\"hmac-sha256\"";
 const LINES: &str = "\"@method\": POST\n\"@path\": /in\n\"@query\": ?a=b\n\"content-digest\": \

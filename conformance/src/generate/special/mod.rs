@@ -1,10 +1,12 @@
 //! What only some schemes have: public keys, bodies that carry their tag, message signatures, framing.
 
+mod bodies;
 mod messages;
+mod public_keys;
 
 use hookproof_core::{
     codec,
-    scheme::{self, Algorithm, Message, Time, Verifier},
+    scheme::{self, Algorithm},
 };
 use serde_json::{Value, json};
 
@@ -12,13 +14,14 @@ use super::{
     Flag, Made,
     layouts::{BODY, NOW},
 };
+use crate::recipe;
 
 /// One file of its own.
 pub(super) fn file() -> Made {
-    let mut cases = ed25519();
-    cases.extend(adyen());
-    cases.extend(mailgun());
-    cases.extend(linear());
+    let mut cases = public_keys::cases();
+    cases.extend(bodies::adyen());
+    cases.extend(bodies::mailgun());
+    cases.extend(bodies::linear());
     cases.extend(tokens());
     cases.extend(several_headers());
     cases.extend(framing());
@@ -26,11 +29,24 @@ pub(super) fn file() -> Made {
     cases.extend(urls());
     cases.extend(boundary());
     cases.extend(dates());
+    cases.extend(messages::listed_headers());
+    for case in &mut cases {
+        with_recipe(case);
+    }
     Made {
         name: "signature.verify.special.json".into(),
         kind: "signature.verify",
         flags: FLAGS.to_vec(),
         cases,
+    }
+}
+
+/// Adds how a request with a signed time is made afresh.
+fn with_recipe(case: &mut Value) {
+    if case.get("recipe").is_none()
+        && let Some(recipe) = case["input"].as_object().and_then(|i| recipe::derived(i, &[PAIR]))
+    {
+        case["recipe"] = recipe;
     }
 }
 
@@ -71,217 +87,6 @@ impl Row<'_> {
 
 fn mac(key: &str, text: &[u8]) -> Vec<u8> {
     scheme::mac(Algorithm::HmacSha256, key.as_bytes(), text).unwrap_or_default()
-}
-
-fn ed25519() -> Vec<Value> {
-    let scheme = scheme::named("standard-webhooks-v1a").expect("a row that ships");
-    let mut signer = Verifier::new(scheme);
-    signer.add(PAIR).expect("a key pair");
-    let timestamp = NOW.to_string();
-    let message = Message { id: "msg_1", timestamp: &timestamp, body: BODY, ..Message::default() };
-    let headers_made = signer.sign(&message, Time::NotTested).expect("a private half");
-    let tag = headers_made.last().map_or("", |(_, value)| value.as_str());
-    let headers = |value: String| {
-        vec![
-            ("webhook-id", "msg_1".to_owned()),
-            ("webhook-timestamp", timestamp.clone()),
-            ("webhook-signature", value),
-        ]
-    };
-    let row = |id, secret, value: String, body, accept, why| {
-        let scheme = "standard-webhooks-v1a";
-        let row = Row {
-            id,
-            flag: "PublicKey",
-            scheme,
-            secrets: &[secret],
-            headers: headers(value),
-            body,
-            accept,
-            why,
-        };
-        row.case()
-    };
-    let junk = "v1a,AAAA";
-    let short = &tag[..tag.len() - 4];
-    let zero = format!("v1a,{}", codec::to_base64(&[0; 64]));
-    let hmac_text = [b"msg_1.1700000000.", BODY].concat();
-    let public = codec::base64(&PUBLIC.as_bytes()[5..]).unwrap_or_default();
-    let forged = scheme::mac(Algorithm::HmacSha256, &public, &hmac_text).unwrap_or_default();
-    let forged = format!("v1,{}", codec::to_base64(&forged));
-    let mut all = vec![
-        row("v1a-good", PUBLIC, tag.to_owned(), BODY, true, "signed with the private half"),
-        row("v1a-tampered", PUBLIC, tag.to_owned(), b"{}", false, "another body"),
-        row("v1a-other-key", OTHER_PUBLIC, tag.to_owned(), BODY, false, "another public key"),
-        row("v1a-junk-before", PUBLIC, format!("{junk} {tag}"), BODY, true, "junk blocks nothing"),
-        row(
-            "v1a-v1-beside",
-            PUBLIC,
-            format!("v1,AAAA {tag}"),
-            BODY,
-            true,
-            "a v1 member is skipped",
-        ),
-        row("v1a-short", PUBLIC, short.to_owned(), BODY, false, "a signature cut short"),
-        row("v1a-zero", PUBLIC, zero, BODY, false, "a signature of zeros"),
-        row("v1a-as-v1", PUBLIC, tag.replace("v1a,", "v1,"), BODY, false, "under another version"),
-        row(
-            "v1a-hmac-with-public-key",
-            PUBLIC,
-            forged.clone(),
-            BODY,
-            false,
-            "an HMAC made with the public key, which everybody has",
-        ),
-    ];
-    let confused = Row {
-        id: "v1-with-public-key",
-        flag: "PublicKey",
-        scheme: "standard-webhooks-v1",
-        secrets: &[PUBLIC],
-        headers: headers(forged),
-        body: BODY,
-        accept: false,
-        why: "a public key is no shared secret",
-    };
-    all.push(confused.case());
-    all
-}
-
-fn adyen() -> Vec<Value> {
-    let key = "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056";
-    let item = |reference: &str, amount: &str, signed: &str| {
-        let text = format!("{reference}::Shop:order-1:{signed}:EUR:AUTHORISATION:true");
-        let key = codec::hex(key.as_bytes()).unwrap_or_default();
-        let tag = scheme::mac(Algorithm::HmacSha256, &key, text.as_bytes()).unwrap_or_default();
-        format!(
-            "{{\"NotificationRequestItem\":{{\"pspReference\":\"{reference}\",\"merchantAccountCode\":\
-             \"Shop\",\"merchantReference\":\"order-1\",\"amount\":{{\"value\":{amount},\"currency\":\
-             \"EUR\"}},\"eventCode\":\"AUTHORISATION\",\"success\":\"true\",\"additionalData\":\
-             {{\"hmacSignature\":\"{}\"}}}}}}",
-            codec::to_base64(&tag)
-        )
-    };
-    let list = |items: &[String]| format!("{{\"notificationItems\":[{}]}}", items.join(","));
-    let good = item("A1", "1000", "1000");
-    let bare = good.replace("{\"NotificationRequestItem\":", "");
-    let unsigned = good.replace("hmacSignature", "other");
-    let twice = good.replace("\"value\":1000", "\"value\":1000,\"value\":1");
-    let rows: [(&str, String, bool, &str); 8] = [
-        ("adyen-item", list(std::slice::from_ref(&good)), true, "one signed item"),
-        ("adyen-two-items", list(&[good.clone(), item("A2", "5", "5")]), true, "two signed items"),
-        ("adyen-bare-item", bare[..bare.len() - 1].to_owned(), true, "the item alone"),
-        (
-            "adyen-second-changed",
-            list(&[good.clone(), item("A2", "9", "5")]),
-            false,
-            "every item has to verify",
-        ),
-        ("adyen-second-unsigned", list(&[good.clone(), unsigned]), false, "an item without a tag"),
-        ("adyen-no-items", list(&[]), false, "no item: nothing is signed"),
-        ("adyen-value-twice", list(&[twice]), false, "a signed field stands there twice"),
-        ("adyen-not-json", "notificationItems".into(), false, "the tag cannot be found"),
-    ];
-    rows.into_iter()
-        .map(|(id, body, accept, why)| {
-            let row = Row {
-                id,
-                flag: "TagInBody",
-                scheme: "adyen-payments-fields",
-                secrets: &[key],
-                headers: Vec::new(),
-                body: body.as_bytes(),
-                accept,
-                why,
-            };
-            row.case()
-        })
-        .collect()
-}
-
-fn mailgun() -> Vec<Value> {
-    let tag = codec::to_hex(&mac("key-1", b"1700000000token-1"));
-    let json = |token: &str, event: &str| {
-        format!(
-            "{{\"signature\":{{\"timestamp\":\"1700000000\",\"token\":\"{token}\",\"signature\":\
-             \"{tag}\"}},\"event-data\":{{\"event\":\"{event}\"}}}}"
-        )
-    };
-    let form = format!("timestamp=1700000000&token=token-1&signature={tag}");
-    let rows: [(&str, String, bool, &str); 6] = [
-        ("mailgun-json", json("token-1", "opened"), true, "timestamp and token are signed"),
-        (
-            "mailgun-event-changed",
-            json("token-1", "complained"),
-            true,
-            "the event is not signed: this passes, and a user has to know",
-        ),
-        ("mailgun-token-changed", json("token-2", "opened"), false, "the token is signed"),
-        ("mailgun-form", form.clone(), true, "the same in a form"),
-        ("mailgun-form-twice", format!("{form}&token=token-2"), false, "two tokens"),
-        ("mailgun-nothing", "{}".into(), false, "nothing to verify"),
-    ];
-    rows.into_iter()
-        .map(|(id, body, accept, why)| {
-            let row = Row {
-                id,
-                flag: "TagInBody",
-                scheme: "mailgun-body-token",
-                secrets: &["key-1"],
-                headers: Vec::new(),
-                body: body.as_bytes(),
-                accept,
-                why,
-            };
-            row.case()
-        })
-        .collect()
-}
-
-fn linear() -> Vec<Value> {
-    let rows: [(&str, &str, bool, &str); 5] = [
-        (
-            "linear-fresh",
-            "{\"webhookTimestamp\":1700000000000}",
-            true,
-            "the time of the body, fresh",
-        ),
-        (
-            "linear-edge",
-            "{\"webhookTimestamp\":1699999940000}",
-            true,
-            "exactly at the edge of 60 s",
-        ),
-        (
-            "linear-old",
-            "{\"webhookTimestamp\":1699999939999}",
-            false,
-            "a millisecond past the edge",
-        ),
-        ("linear-none", "{\"a\":1}", false, "no time in the body"),
-        (
-            "linear-twice",
-            "{\"webhookTimestamp\":1,\"webhookTimestamp\":1700000000000}",
-            false,
-            "two times in the body",
-        ),
-    ];
-    rows.into_iter()
-        .map(|(id, body, accept, why)| {
-            let tag = codec::to_hex(&mac("linear-secret", body.as_bytes()));
-            let row = Row {
-                id,
-                flag: "TimeInBody",
-                scheme: "linear-hex",
-                secrets: &["linear-secret"],
-                headers: vec![("Linear-Signature", tag)],
-                body: body.as_bytes(),
-                accept,
-                why,
-            };
-            row.case()
-        })
-        .collect()
 }
 
 fn tokens() -> Vec<Value> {
@@ -490,7 +295,7 @@ fn dotted_ids() -> Vec<Value> {
         let text = [format!("{id}.{NOW}.").as_bytes(), BODY].concat();
         let tag = scheme::mac(Algorithm::HmacSha256, &key, &text).unwrap_or_default();
         let values = [id.to_owned(), NOW.to_string(), format!("v1,{}", codec::to_base64(&tag))];
-        let mut case = Row {
+        Row {
             id: &format!("{}-dotted-{slug}", names[0]),
             flag: "Boundary",
             scheme,
@@ -500,16 +305,7 @@ fn dotted_ids() -> Vec<Value> {
             accept: true,
             why: "an id with dots and digits is authentic",
         }
-        .case();
-        case["recipe"] = json!({
-            "timestamp_offset_s": 0,
-            "tags": [{
-                "algorithm": "hmac-sha256", "key_hex": codec::to_hex(&key), "id": id,
-                "content": "{id}.{timestamp}.{body}", "encoding": "base64",
-            }],
-            "headers": [[names[0], id], [names[1], "{timestamp}"], [names[2], "v1,{tag0}"]],
-        });
-        case
+        .case()
     };
     let swh = ["webhook-id", "webhook-timestamp", "webhook-signature"];
     let svix = ["svix-id", "svix-timestamp", "svix-signature"];
@@ -551,17 +347,28 @@ fn dates() -> Vec<Value> {
             accept,
             why,
         };
-        row.with("now", json!(now))
+        let mut case = row.with("now", json!(now));
+        if !accept {
+            case["recipe"] = json!({
+                "timestamp_offset_s": 0,
+                "tags": [{
+                    "algorithm": "hmac-sha256", "key_hex": codec::to_hex(b"secret"),
+                    "content": "{body}{timestamp}", "encoding": "hex", "timestamp": date,
+                }],
+                "headers": [["Klaviyo-Signature", "{tag0}"], ["Klaviyo-Timestamp", date]],
+            });
+        }
+        case
     };
     rows.into_iter().map(case).collect()
 }
 
 /// A seed of counting bytes and its public half: public, for tests alone.
-const PAIR: &str =
+pub(super) const PAIR: &str =
     "whsk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8DoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuA==";
-const PUBLIC: &str = "whpk_A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
-const OTHER_PUBLIC: &str = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
-const FLAGS: [Flag; 10] = [
+pub(super) const PUBLIC: &str = "whpk_A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
+pub(super) const OTHER_PUBLIC: &str = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+const FLAGS: [Flag; 11] = [
     ("PublicKey", "AUTH_BYPASS", "a public key verifies, and is never a shared secret"),
     ("TagInBody", "AUTH_BYPASS", "what is signed has to be taken out of the body, each part of it"),
     ("TimeInBody", "AUTH_BYPASS", "the signed time stands in the body"),
@@ -569,6 +376,11 @@ const FLAGS: [Flag; 10] = [
     ("HeaderPerKey", "AVAILABILITY", "each key has a header of its own"),
     ("Framing", "AUTH_BYPASS", "the body is the bytes that arrived, all of them"),
     ("MessageSignature", "AUTH_BYPASS", "the covered components decide, the digest is recomputed"),
+    (
+        "ListedHeaders",
+        "AUTH_BYPASS",
+        "headers that the sender lists are signed, and the list itself",
+    ),
     ("SignedUrl", "INTEROP", "the URL is signed as it was configured"),
     (
         "Boundary",
