@@ -14,26 +14,40 @@ use toml::Spanned;
 
 use crate::input::{self, Fault};
 
-/// Shown by `hookproof schemes --help`; a test reads it.
+/// Shown by `hookproof schemes --help`; tests read it, and each line that it holds as a comment.
 pub(crate) const EXAMPLE: &str = r#"name = "acme"
 template = "{id}.{timestamp}.{body}"  # also {url} {path} {method} {header:Name} {compact_body} {form}
 algorithm = "hmac-sha256"             # hmac-sha1, -sha384, -sha512, ed25519, ecdsa-p256-der, ...
-encoding = "base64"                   # hex
+encoding = "base64"                   # hex, hex-or-base64
 key = "base64"                        # text, hex, ed25519-public, p256-public
 key_prefix = "whsec_"                 # may stand before a base64 key
 tolerance_s = 300
 unit = "s"                            # ms, rfc3339, http-date
+side = "both"                         # past-only lets the future in
+# time_in_body = "/sent_at"           # where the signed JSON body says the time: no {timestamp} then
 
 [headers]
 signature = "Acme-Signature"
 id = "Acme-Id"
-timestamp = "Acme-Timestamp"          # or `timestamp = "t"` under [list], or time_in_body = "/pointer"
+timestamp = "Acme-Timestamp"          # leave it out where the list or the body holds the time
 
 [list]                                # leave it out where the header holds one bare tag
-form = "versions"                     # v1,TAG v1,TAG   (with: version)
-version = "v1"                        # form = "pairs": t=TIME,v1=TAG (separator, timestamp, tags)
-                                      # form = "single": a tag behind a prefix (prefix)
+form = "versions"                     # v1,TAG v1,TAG
+version = "v1"
 "#;
+/// What may stand there in place of `[list]`.
+pub(crate) const OTHER_LISTS: [&str; 2] = [
+    r#"[list]
+form = "pairs"                        # t=TIME,v1=TAG,v1=TAG
+separator = ","
+timestamp = "t"                       # leave it out where a header or the body holds the time
+tags = ["v1"]                         # every key under which tags stand
+"#,
+    r#"[list]
+form = "single"                       # sha256=TAG
+prefix = "sha256="
+"#,
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -346,18 +360,34 @@ mod tests {
     }
 
     #[test]
+    fn every_other_form_of_the_help_is_a_scheme_too() {
+        let (front, _) = EXAMPLE.split_once("[list]").expect("a list");
+        let [pairs, single] = OTHER_LISTS.map(|list| front.to_owned() + list);
+        assert!(parse(&pairs).expect("pairs beside a header for the time").signs_with_all());
+        let untimed = |text: &str| {
+            let lines = text.lines().filter(|line| !line.starts_with("timestamp = \"Acme"));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert!(parse(&untimed(&pairs)).expect("pairs with the time").signs().time);
+        assert!(!parse(&single).expect("one tag behind a prefix").signs_with_all());
+        let in_body = untimed(EXAMPLE).replace("# time_in_body", "time_in_body");
+        let in_body = in_body.replace("{id}.{timestamp}.{body}", "{id}.{body}");
+        assert!(parse(&in_body).expect("the time in the body").signs().time);
+    }
+
+    #[test]
     fn what_does_not_fit_is_said_with_its_line() {
         let line_of = |text: &str| parse(text).map(|_| ()).unwrap_err();
         for (from, to, line, why) in [
             ("{body}", "{bodies}", 2, "unknown or unclosed {name}"),
-            ("{id}.{timestamp}.{body}", "x", 13, "expected {timestamp} in the template"),
+            ("{id}.{timestamp}.{body}", "x", 15, "expected {timestamp} in the template"),
             ("id = \"Acme-Id\"\n", "", 2, "no header is named for"),
             ("\"hmac-sha256\" ", "\"hmac-md5\"", 3, "expected one of hmac-sha1"),
             ("unit = \"s\"", "unit = \"h\"", 8, "expected a unit"),
             ("key = \"base64\" ", "key = \"ed25519-public\"", 5, "does not go with"),
             ("tolerance_s = 300", "tolerance_s = -1", 7, "invalid value"),
             ("tolerance_s", "tolerance", 7, "unknown field `tolerance`"),
-            ("Acme-Signature", "Acme Signature", 11, "the name of a header"),
+            ("Acme-Signature", "Acme Signature", 13, "the name of a header"),
             ("unit = \"s\"", "time_in_body = \"/at\"", 8, "expected one time"),
             ("name = \"acme\"", "name = ", 1, ""),
         ] {

@@ -143,8 +143,10 @@ fn aliases(scheme: &Scheme) -> Vec<&'static str> {
 
 /// How to declare a scheme, for `--help`.
 pub(crate) fn help() -> String {
+    let lists = declared::OTHER_LISTS.join("\n");
     format!(
         "A scheme of your own is a TOML file for --scheme-file of `sign` and `verify`:\n\n{}\n\
+         In place of [list]:\n\n{lists}\n\
          Exit codes: 0 shown; 2 no such scheme (near names are shown); 3 nothing could be written",
         declared::EXAMPLE
     )

@@ -1,5 +1,6 @@
 //! The verbs that look at single requests and at cases, as people and scripts meet them.
 
 mod cases;
+mod readme;
 mod support;
 mod verify;
