@@ -181,7 +181,8 @@ pub(crate) async fn empty(store: &PgStore) {
 pub(crate) async fn schema() -> PgConnectOptions {
     let options = server();
     let name = format!("suite_{}", Uuid::from_u128(ident::fresh().0).simple());
-    let mut connection = PgConnection::connect_with(&options).await.unwrap();
+    let quick = options.clone().options([("synchronous_commit", "off")]);
+    let mut connection = PgConnection::connect_with(&quick).await.unwrap();
     let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
     sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
     options.options([("search_path", name)])

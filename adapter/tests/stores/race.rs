@@ -132,7 +132,8 @@ enum End {
 type Ending = ([Vec<bool>; 2], Rows, Vec<String>);
 
 fn race(setup: &[Step], one: &Op, other: &Op) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // One thread: among several, whoever looks for a waiting session keeps that session from running.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let clock = Clock::fixed(START);
         let mut driver = Driver::new(databases::postgres(clock.clone()).await, ORDER);
@@ -318,12 +319,12 @@ impl Session {
     }
 }
 
+/// Whoever looks into `pg_locks` locks the table of locks, and many who do so without a pause keep
+/// everybody else out of it for seconds. A session's own entry is read without a lock.
 async fn waits_for_a_lock(pool: &PgPool, pid: i32) -> bool {
-    sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND NOT granted)")
-        .bind(pid)
-        .fetch_one(pool)
-        .await
-        .unwrap()
+    let waits =
+        "SELECT EXISTS (SELECT FROM pg_stat_get_activity($1) WHERE wait_event_type = 'Lock')";
+    sqlx::query_scalar(waits).bind(pid).fetch_one(pool).await.unwrap()
 }
 
 /// The rows that a decision locks when it loads them.

@@ -1,6 +1,9 @@
 //! Random histories: the same answers and the same rows from every store.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
+};
 
 use hookproof::Clock;
 use hookproof_core::{Millis, handler::Handler};
@@ -9,7 +12,7 @@ use proptest::{
     prelude::*,
     test_runner::{Config, TestRng, TestRunner},
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     databases::{self, Effect, Probe},
@@ -30,15 +33,19 @@ fn sqlite_does_what_the_model_does() {
 
 #[test]
 fn postgresql_does_what_the_model_does() {
+    let made = OnceCell::new();
     compare(|runtime, clock, steps, seen| {
-        let store = runtime.block_on(databases::postgres(clock.clone()));
-        runtime.block_on(in_lockstep(databases::model(clock.clone()), store, clock, steps, seen))
+        let store = made.get_or_init(|| runtime.block_on(databases::postgres(clock.clone())));
+        runtime.block_on(databases::empty(store));
+        let model = databases::model(clock.clone());
+        runtime.block_on(in_lockstep(model, store.clone(), clock, steps, seen))
     });
 }
 
 /// Runs the same histories every time, and asserts that they have reached what they are there for.
 fn compare(case: impl Fn(&Runtime, &Clock, &[Step], &Seen) -> Result<(), TestCaseError>) {
-    let runtime = Runtime::new().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let clock = Clock::fixed(Millis(START_MS));
     let seen = Seen::default();
     let config = Config {
         cases: CASES,
@@ -47,8 +54,10 @@ fn compare(case: impl Fn(&Runtime, &Clock, &[Step], &Seen) -> Result<(), TestCas
         ..Config::default()
     };
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
-    let outcome = TestRunner::new_with_rng(config, rng)
-        .run(&history(), |steps| case(&runtime, &Clock::fixed(Millis(START_MS)), &steps, &seen));
+    let outcome = TestRunner::new_with_rng(config, rng).run(&history(), |steps| {
+        clock.set(Millis(START_MS));
+        case(&runtime, &clock, &steps, &seen)
+    });
     if let Err(failure) = outcome {
         panic!("{failure}");
     }

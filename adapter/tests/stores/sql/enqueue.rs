@@ -73,8 +73,8 @@ async fn a_duplicate_waits_for_the_first_publisher_to_end() {
     let mut second = store.pool().begin().await.unwrap();
     let event = message(Id(1), b"{}");
     let (published, ()) = tokio::join!(outbox::enqueue(&mut second, &event), async {
-        let waits = "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-             WHERE NOT granted AND query LIKE 'INSERT INTO outbox_events%')";
+        let waits = "SELECT EXISTS (SELECT FROM pg_stat_activity
+             WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO outbox_events%')";
         while !sqlx::query_scalar::<_, bool>(waits).fetch_one(store.pool()).await.unwrap() {
             tokio::task::yield_now().await;
         }
