@@ -4,10 +4,12 @@ use hookproof_core::{
     handler::{Handler, Incoming},
     inbox::Receipt,
     model::Operation,
-    plan::{self, Outcome, Plan, Write},
+    plan::{self, Outcome, Plan, Put, Write},
 };
 
 use crate::{
+    crash::{self, Point},
+    entity::{AnyKeeper, Kept, Named},
     error::Error,
     store::{Bundle, Content, Letter, Store},
 };
@@ -68,9 +70,25 @@ pub async fn commit_work<S: Store, T, H: Handler<S::Tx> + Sync>(
     receipt: &Receipt,
     handler: &H,
 ) -> Result<T, Error> {
-    let result = handled(store, tx, plan.writes(), receipt, handler).await;
+    commit_kept(store, tx, plan, receipt, handler, None).await
+}
+
+/// [`commit_work`] where the entity's state is in the application's own table as well: it is stored there
+/// before the handler runs, in the same transaction.
+pub(crate) async fn commit_kept<S: Store, T, H: Handler<S::Tx> + Sync>(
+    store: &S,
+    tx: S::Tx,
+    plan: Plan<T>,
+    receipt: &Receipt,
+    handler: &H,
+    table: Option<Table<'_, S::Tx>>,
+) -> Result<T, Error> {
+    let result = handled(store, tx, plan.writes(), receipt, handler, table).await;
     release(plan, result)
 }
+
+/// The application's table of an entity, and the entity.
+pub(crate) type Table<'a, Tx> = (&'a dyn AnyKeeper<Tx>, Named<'a>);
 
 async fn together<S: Store>(
     store: &S,
@@ -79,6 +97,7 @@ async fn together<S: Store>(
 ) -> Result<Vec<Result<(), Error>>, Error> {
     let standing = store.write_each(&mut tx, bundles).await?;
     if standing.contains(&true) {
+        crash::here(Point::BeforeCommit).await;
         store.commit(tx).await?;
     } else {
         store.rollback(tx).await?;
@@ -112,6 +131,7 @@ async fn handled<S: Store, H: Handler<S::Tx> + Sync>(
     writes: &[Write],
     receipt: &Receipt,
     handler: &H,
+    table: Option<Table<'_, S::Tx>>,
 ) -> Result<(), Error> {
     let bundle = Bundle { writes, content: Content::None };
     let standing = store.write_each(&mut tx, &[bundle]).await?;
@@ -119,17 +139,43 @@ async fn handled<S: Store, H: Handler<S::Tx> + Sync>(
         store.rollback(tx).await?;
         return Err(Error::Conflict);
     }
+    let applied = apply(store, &mut tx, writes, receipt, handler, table).await;
+    if let Err(Error::Handler(error)) = applied {
+        store.rollback(tx).await?;
+        return Err(Error::Handler(error));
+    }
+    applied?;
+    crash::here(Point::BeforeCommit).await;
+    store.commit(tx).await
+}
+
+/// The application's part of the work: its table, then its handler.
+async fn apply<S: Store, H: Handler<S::Tx> + Sync>(
+    store: &S,
+    tx: &mut S::Tx,
+    writes: &[Write],
+    receipt: &Receipt,
+    handler: &H,
+    table: Option<Table<'_, S::Tx>>,
+) -> Result<(), Error> {
+    if let Some((keeper, entity)) = table {
+        for write in writes {
+            let Write::Entity(Put { row, .. }) = write else { continue };
+            let kept = Kept { state: row.state, version: row.version };
+            keeper.store(tx, &entity, kept).await.map_err(Error::Handler)?;
+            store.is_whole(tx).await?;
+        }
+    }
     for write in writes {
         let Write::Handle { receipt: about, operation } = write else { continue };
         assert_eq!(*about, receipt.id, "a receipt's work runs its own handler");
-        let letter = store.letter(&mut tx, receipt.id).await?.ok_or(Error::Conflict)?;
-        if let Err(error) = handler.apply(&mut tx, &incoming(receipt, &letter, *operation)).await {
-            store.rollback(tx).await?;
-            return Err(Error::Handler(error));
-        }
-        store.is_whole(&mut tx).await?;
+        let letter = store.letter(tx, receipt.id).await?.ok_or(Error::Conflict)?;
+        let event = incoming(receipt, &letter, *operation);
+        handler.apply(tx, &event).await.map_err(Error::Handler)?;
+        crash::here(Point::AfterEffect).await;
+        store.is_whole(tx).await?;
     }
-    store.commit(tx).await
+    Ok(())
 }
 
 fn incoming<'a>(receipt: &Receipt, letter: &'a Letter, operation: Operation) -> Incoming<'a> {

@@ -95,11 +95,28 @@ pub(crate) fn ended_by_handler() -> Error {
     ))
 }
 
+/// A transaction that did not outlive its handler: one that swallowed an error is the handler's doing, and
+/// trying the same event again may not help.
+pub(crate) fn of_handled(error: &sqlx::Error) -> Error {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    if code.is_some_and(|code| code == ABORTED) {
+        return Error::Handler(HandlerError::event(
+            "it swallowed an error of the database, which then keeps nothing of the transaction: give \
+             the error back",
+        ));
+    }
+    of_statement("a transaction that the handler left whole", error)
+}
+
+/// PostgreSQL's code for a statement in a transaction that an error has ended.
+const ABORTED: &str = "25P02";
+
 /// A failed `COMMIT`: only a database that answered, and was not on its way down, says that nothing is in.
 pub(crate) fn of_commit(error: &sqlx::Error) -> Error {
     let code = error.as_database_error().and_then(DatabaseError::code);
     match code {
         Some(code) if gave_way(&code) => Error::Conflict,
+        Some(code) if is_the_rows_fault(&code) => Error::Handler(HandlerError::event(error)),
         Some(code) if !leaves_open(&code) => {
             Error::database("a commit", error, "nothing was written; mend that, then try again")
         }
@@ -116,6 +133,25 @@ pub(crate) fn of_commit(error: &sqlx::Error) -> Error {
 fn gave_way(code: &str) -> bool {
     ["40001", "40P01", "55P03"].contains(&code)
         || code.len() < 5 && code.parse::<u32>().is_ok_and(|code| [5, 6].contains(&(code & 0xff)))
+}
+
+/// Whose fault an error of the database is, for a handler that gives it on: what the rows themselves break
+/// (a constraint, a value out of range, what a trigger raises) is the event's and climbs; everything else
+/// is the infrastructure's, and climbs nothing (R10).
+pub fn blame(error: &sqlx::Error) -> HandlerError {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    match code {
+        Some(code) if is_the_rows_fault(&code) => HandlerError::event(error),
+        Some(_) | None => HandlerError::infrastructure(error),
+    }
+}
+
+/// PostgreSQL's data exceptions, violated constraints and raised exceptions; SQLite's constraints, and
+/// values of a wrong type or size. Trying the same again will not help.
+fn is_the_rows_fault(code: &str) -> bool {
+    let is_long = code.len() == 5;
+    is_long && (code.starts_with("22") || code.starts_with("23") || code.starts_with("P0"))
+        || !is_long && code.parse::<u32>().is_ok_and(|code| [18, 19, 20].contains(&(code & 0xff)))
 }
 
 /// Codes that PostgreSQL may send for a commit that is in already (it was told to go down while it
@@ -137,6 +173,16 @@ mod tests {
         }
         for code in ["23505", "57014", "10", "13", "2067"] {
             assert!(!gave_way(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_the_rows_break_is_the_events_fault() {
+        for code in ["23505", "22003", "P0001", "787", "2067", "20"] {
+            assert!(is_the_rows_fault(code), "{code}");
+        }
+        for code in ["25P02", "53100", "57P01", "40001", "5", "13", "10"] {
+            assert!(!is_the_rows_fault(code), "{code}");
         }
     }
 

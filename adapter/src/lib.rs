@@ -1,4 +1,8 @@
-//! Exactly-once webhook effects on PostgreSQL and SQLite: the stores under `hookproof-core`.
+//! Exactly-once webhook effects on PostgreSQL and SQLite: `hookproof-core` in production.
+//!
+//! A receiver is a [`Setup`] of sources and entity types that becomes an [`Inbox`]. [`Inbox::receive`]
+//! stores what is verified before it is answered; a [`Worker`] does what it asks for, each operation once.
+//! A sender calls [`outbox::enqueue`] in the transaction that changes its business.
 //!
 //! The core decides: rows in, guarded writes out. A [`Store`] locks and loads the rows of a decision and
 //! carries its plan out; it decides nothing. One round is always the same:
@@ -17,26 +21,42 @@
 
 mod audit;
 mod batch;
+mod bell;
 mod clock;
 mod commit;
+pub mod crash;
+mod entity;
 mod error;
+mod host;
 pub mod ident;
+mod inbox;
 mod migrate;
 pub mod outbox;
 mod postgres;
 mod rows;
+mod source;
 mod sqlite;
 mod store;
 mod words;
+mod worker;
 
 pub use crate::{
+    bell::Bell,
     clock::Clock,
     commit::{commit, commit_each, commit_work},
-    error::{Error, Fault},
+    entity::{
+        Authority, BadEntityType, EntityType, FETCH_LIMIT, Keeper, Kept, Named, entity_id,
+        version_of,
+    },
+    error::{Error, Fault, blame},
+    host::{Host, Machine},
+    inbox::{BadInbox, Inbox, NotDone, NotReceived, Person, Received, Setup, book},
     migrate::SCHEMA_VERSION,
     postgres::PgStore,
+    source::{ANSWER_LIMIT, BadSource, Source},
     sqlite::SqliteStore,
     store::{Bundle, Callback, Content, EVERY_TYPE, Keys, Letter, Message, Rows, Store},
+    worker::{Ran, Taken, Worker},
 };
 
 /// Whether a store must keep what it commits.

@@ -141,9 +141,7 @@ impl Store for PgStore {
         match number {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(ended_by_handler()),
-            Err(error) => {
-                Err(error::of_statement("a transaction that the handler left whole", &error))
-            }
+            Err(error) => Err(error::of_handled(&error)),
         }
     }
 }

@@ -7,6 +7,8 @@ mod open;
 mod read;
 mod write;
 
+use std::time::Duration;
+
 use hookproof_core::{
     Id, Millis,
     endpoint::{Endpoint, Lane},
@@ -34,6 +36,9 @@ pub struct SqliteStore {
 
 impl Store for SqliteStore {
     type Tx = Transaction<'static, Sqlite>;
+
+    /// An open handler keeps every receipt out.
+    const HANDLER_LIMIT: Duration = Duration::from_secs(2);
 
     async fn begin(&self) -> Result<Self::Tx, Error> {
         let tx = self.pool.begin_with("BEGIN IMMEDIATE").await;

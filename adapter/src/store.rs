@@ -1,6 +1,6 @@
 //! What a database does for the core: lock and load rows, and carry plans out. It decides nothing.
 
-use core::future::Future;
+use core::{future::Future, time::Duration};
 
 use hookproof_core::{
     Id, Millis,
@@ -20,7 +20,10 @@ use crate::error::Error;
 /// is the core's: endpoint, entity, operation, receipt, event, delivery, and by key within each.
 pub trait Store: Sync {
     /// A transaction. Dropping it rolls it back.
-    type Tx: Send;
+    type Tx: Send + 'static;
+
+    /// How long a handler may keep its transaction open.
+    const HANDLER_LIMIT: Duration = Duration::from_secs(15);
 
     /// Begins a transaction.
     fn begin(&self) -> impl Future<Output = Result<Self::Tx, Error>> + Send;
@@ -217,6 +220,8 @@ pub struct Letter {
     pub event_type: String,
     /// What the event is about, as the source calls it.
     pub resource: String,
+    /// The name of the secret that verified it; empty where nobody gave it one.
+    pub verified_by: String,
     /// The bytes, as they were received.
     pub payload: Payload,
 }

@@ -97,6 +97,7 @@ CREATE TABLE webhook_inbox (
     payload_bytes       bytea,
     event_type          text         NOT NULL,
     resource            text         NOT NULL,
+    verified_by         text         NOT NULL DEFAULT '',
     digest              bytea        NOT NULL CHECK (octet_length(digest) = 16),
     rev                 bigint       NOT NULL,
     entity              uuid,

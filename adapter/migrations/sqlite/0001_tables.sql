@@ -89,6 +89,7 @@ CREATE TABLE webhook_inbox (
     payload_bytes       BLOB,
     event_type          TEXT     NOT NULL,
     resource            TEXT     NOT NULL,
+    verified_by         TEXT     NOT NULL DEFAULT '',
     digest              BLOB     NOT NULL CHECK (length(digest) = 16),
     rev                 INTEGER  NOT NULL,
     entity              TEXT     COLLATE NOCASE,

@@ -121,7 +121,7 @@ const RECEIPT_OF: &str = concat!(
      WHERE r.partner_name = $1 AND r.account = $2 AND r.partner_event_id = $3"
 );
 const LETTER: &str =
-    "SELECT partner_name, account, partner_event_id, event_type, resource, payload,
+    "SELECT partner_name, account, partner_event_id, event_type, resource, verified_by, payload,
          payload_bytes FROM webhook_inbox WHERE id = $1";
 const IS_BOOKED: &str = "SELECT EXISTS (
          SELECT FROM hookproof_operations

@@ -37,18 +37,18 @@ pub(super) const INSERT_OPERATIONS: &str =
 pub(super) const INSERT_RECEIPTS: &str = "INSERT INTO webhook_inbox
          (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
           digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
-          applied, cap, received_at)
+          applied, cap, received_at, verified_by)
      SELECT id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
          digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
-         applied, cap, timestamptz 'epoch' + received * interval '1 millisecond'
+         applied, cap, timestamptz 'epoch' + received * interval '1 millisecond', verified_by
      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[],
          $8::text[], $9::bytea[], $10::bigint[], $11::uuid[], $12::bigint[], $13::bigint[],
          $14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], $19::bigint[],
-         $20::boolean[], $21::bigint[], $22::bigint[])
+         $20::boolean[], $21::bigint[], $22::bigint[], $23::text[])
          WITH ORDINALITY
          AS new (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type,
              resource, digest, rev, entity, event, occurrence, version, status, reason, wake, strikes,
-             fence, applied, cap, received, place)
+             fence, applied, cap, received, verified_by, place)
      ORDER BY partner_name, account, partner_event_id, place
      ON CONFLICT (partner_name, account, partner_event_id) DO NOTHING RETURNING id";
 pub(super) const INSERT_DELIVERIES: &str = "INSERT INTO hookproof_deliveries

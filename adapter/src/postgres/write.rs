@@ -233,7 +233,8 @@ impl Session for PgSession<'_> {
             .bind(column(&flat, |row| row.fence))
             .bind(column(&flat, |row| row.applied))
             .bind(column(&flat, |row| row.cap))
-            .bind(column(&flat, |row| row.received));
+            .bind(column(&flat, |row| row.received))
+            .bind(column(rows, |(_, letter)| letter.verified_by.as_str()));
         self.ids("new receipts", query).await
     }
 

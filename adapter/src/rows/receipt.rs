@@ -124,6 +124,7 @@ pub(crate) struct LetterRow {
     partner_event_id: String,
     event_type: String,
     resource: String,
+    verified_by: String,
     payload: Option<String>,
     payload_bytes: Option<Vec<u8>>,
 }
@@ -140,6 +141,7 @@ impl From<LetterRow> for Letter {
             delivery: row.partner_event_id,
             event_type: row.event_type,
             resource: row.resource,
+            verified_by: row.verified_by,
             payload,
         }
     }

@@ -97,7 +97,8 @@ impl SqliteSession<'_> {
             .bind(row.fence)
             .bind(row.applied)
             .bind(row.cap)
-            .bind(row.received);
+            .bind(row.received)
+            .bind(&letter.verified_by);
         self.run("a new receipt", query).await
     }
 
@@ -352,9 +353,9 @@ const INSERT_OPERATION: &str = "INSERT INTO hookproof_operations (entity, transi
 const INSERT_RECEIPT: &str = "INSERT INTO webhook_inbox
          (id, partner_name, account, partner_event_id, payload, payload_bytes, event_type, resource,
           digest, rev, entity, event, occurrence, version, status, reason, wake, strikes, fence,
-          applied, cap, received_at)
+          applied, cap, received_at, verified_by)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-         $21, $22)
+         $21, $22, $23)
      ON CONFLICT (partner_name, account, partner_event_id) DO NOTHING";
 const INSERT_DELIVERY: &str = "INSERT INTO hookproof_deliveries
          (id, rev, subject_kind, subject, transition, occurrence, endpoint, stand, wake, attempt, rung,

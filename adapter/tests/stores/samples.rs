@@ -32,6 +32,7 @@ pub(crate) fn letter(delivery: u128, other_body: bool) -> Letter {
         delivery: format!("evt_{delivery}"),
         event_type: "order.moved".to_owned(),
         resource: format!("order_{}", entity_of(delivery).0),
+        verified_by: String::new(),
         payload: body(other_body),
     }
 }

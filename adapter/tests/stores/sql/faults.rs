@@ -26,6 +26,7 @@ fn letter(delivery: &str) -> Letter {
         delivery: delivery.to_owned(),
         event_type: "order.paid".to_owned(),
         resource: "order_1".to_owned(),
+        verified_by: String::new(),
         payload: Payload::of(b"{}".to_vec()),
     }
 }

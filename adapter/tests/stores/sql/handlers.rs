@@ -54,6 +54,7 @@ where
         delivery: "evt_1".to_owned(),
         event_type: "order.shipped".to_owned(),
         resource: "order_1".to_owned(),
+        verified_by: String::new(),
         payload: Payload::of(b"{}".to_vec()),
     };
     let arrival = Arrival { receipt: Id(1), digest: ident::digest(b"{}"), reading };
@@ -87,7 +88,7 @@ async fn receipt<S: Store>(store: &S) -> Receipt {
 async fn an_error_that_a_handler_swallowed_is_no_commit() {
     let store = databases::postgres(Clock::database()).await;
     let worked = pay(&store, &Careless("SELECT 1 / 0")).await;
-    assert!(matches!(worked, Err(Error::Database(_))), "{worked:?}");
+    assert!(matches!(worked, Err(Error::Handler(_))), "{worked:?}");
     assert!(matches!(receipt(&store).await.stand, Stand::Queued { .. }));
 }
 
