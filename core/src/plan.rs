@@ -132,14 +132,6 @@ impl<T> Plan<T> {
     pub fn commit(self, transaction: impl FnOnce(&[Write]) -> Outcome) -> Result<T, Uncommitted> {
         release(transaction(&self.writes), self.then)
     }
-
-    /// [`Plan::commit`] where the store is asynchronous. Dropping the future releases nothing.
-    pub async fn commit_async(
-        self,
-        transaction: impl AsyncFnOnce(&[Write]) -> Outcome,
-    ) -> Result<T, Uncommitted> {
-        release(transaction(&self.writes).await, self.then)
-    }
 }
 
 /// Runs many plans in one transaction, each with an outcome of its own: a plan whose guard fails is

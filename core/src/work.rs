@@ -243,7 +243,8 @@ pub fn book(operation: Operation, by: Id) -> Plan<()> {
     Plan::new(vec![Write::Operation(operation), audit], ())
 }
 
-/// The event's turn: the state moves, and the operation is booked unless somebody else did.
+/// The event's turn: the state moves, and the operation is booked unless somebody else did. A late
+/// entry of a ledger moves nothing and holds nothing: what is newer than it stays so.
 fn apply(
     receipt: &Receipt,
     ground: &Ground<'_>,
@@ -254,10 +255,8 @@ fn apply(
     let operation = ground.model.operation(proposal);
     let booked = operation.is_some() && ground.booked;
     let end = if booked { End::AlreadyBooked } else { End::Applied };
-    let mut writes = vec![match to {
-        Some(to) => ground.move_to(to, proposal.version),
-        None => ground.hold(),
-    }];
+    let moved = to.map(|to| ground.move_to(to, proposal.version));
+    let mut writes: Vec<Write> = moved.into_iter().collect();
     match operation {
         Some(operation) if !booked => {
             writes.extend([Write::Operation(operation), receipt.finish(end)]);

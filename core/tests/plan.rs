@@ -1,11 +1,5 @@
 //! The seal: what a plan gives out, and when. Its plans are made by decisions, as anybody's are.
 
-use std::{
-    future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
-};
-
 use hookproof_core::{
     Digest, Id, Millis,
     outbox::{Published, publish},
@@ -20,14 +14,6 @@ const REFUSALS: [(Outcome, Uncommitted); 3] = [
 
 fn plan(id: u128) -> Plan<Published> {
     publish(None, Id(id), Digest(5), Millis(1))
-}
-
-fn ready<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
-    }
 }
 
 #[test]
@@ -45,25 +31,7 @@ fn a_transaction_gets_all_the_writes_of_its_plan() {
 fn nothing_but_a_commit_gives_anything_out() {
     for (outcome, uncommitted) in REFUSALS {
         assert_eq!(plan(1).commit(|_| outcome), Err(uncommitted));
-        assert_eq!(ready(plan(1).commit_async(async |_| outcome)), Err(uncommitted));
     }
-}
-
-#[test]
-fn an_asynchronous_commit_gets_the_same_writes_and_gives_the_same_out() {
-    let expected = plan(1).writes().to_vec();
-    let committed = ready(plan(1).commit_async(async |writes| {
-        assert_eq!(writes, expected);
-        Outcome::Committed
-    }));
-    assert_eq!(committed, Ok(Published::Accepted));
-}
-
-#[test]
-fn a_future_that_is_dropped_gives_nothing_out() {
-    let mut future = Box::pin(plan(1).commit_async(async |_| core::future::pending().await));
-    let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(poll.is_pending());
 }
 
 #[test]

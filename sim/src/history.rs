@@ -114,8 +114,8 @@ pub enum Fact {
     Published { event: EventNo, other_body: bool, answer: Published },
     /// Fan-out gave the event its delivery for this endpoint. The id goes with every attempt.
     FannedOut { event: EventNo, endpoint: EndpointNo, delivery: DeliveryNo, id: DeliveryId },
-    /// Fan-out of the event committed with this many deliveries; 0 closes it.
-    FanOutDone { event: EventNo, deliveries: u32 },
+    /// Fan-out of the event committed with this many deliveries. `closed`: it set `processed_at` too.
+    FanOutDone { event: EventNo, deliveries: u32, closed: bool },
     /// The sweep set `processed_at`: every delivery of the event is acknowledged.
     Swept { event: EventNo },
 
@@ -156,6 +156,8 @@ pub enum Fact {
     Fenced { delivery: DeliveryNo, fence: u32 },
     /// A delivery was ended without an attempt: its endpoint is gone, or its last claim was lost.
     Closed { delivery: DeliveryNo, stand: DeliveryStand },
+    /// The audit line of what a person does committed.
+    Audited { about: About, by: Person },
     /// A person asked for a resend; for bulk resends one line each.
     Resent { delivery: DeliveryNo, by: Person, answer: Resent },
 
@@ -188,8 +190,16 @@ pub enum Fact {
     Projected { entity: EntityNo, shown: Option<State> },
     /// An operation was booked and its effect became true, in one commit.
     Effect { operation: OperationKey, by: Cause },
-    /// A failure of the work was recorded: the next try is due after `wait_ms`.
-    WorkFailed { receipt: ReceiptNo, fence: u32, fault: WorkFault, strike: u16, wait_ms: u64 },
+    /// A failure of the work was recorded: the receipt stands so now, and the next try is due after
+    /// `wait_ms`.
+    WorkFailed {
+        receipt: ReceiptNo,
+        fence: u32,
+        fault: WorkFault,
+        stand: ReceiptStand,
+        strike: u16,
+        wait_ms: u64,
+    },
     /// A wake reached a deferred receipt: it is due now.
     Woken { receipt: ReceiptNo, entity: EntityNo },
     /// A dead letter committed, with what it is about and why.
@@ -325,8 +335,8 @@ pub enum DeliveryStand {
     Acknowledged,
     /// Its cycle is used up, or the receiver said so for good.
     Failed { known: bool },
-    /// It was ended with a reason.
-    Cancelled,
+    /// It was ended from outside, for this reason.
+    Cancelled { reason: Reason },
 }
 
 /// The answer to a resend.

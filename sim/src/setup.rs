@@ -91,6 +91,7 @@ pub enum Deed {
     Book { operation: Operation },
     Endpoint { endpoint: u32, life: Life },
     ChangeEndpoint { endpoint: u32 },
+    RegisterAgain { endpoint: u32 },
     Crash { process: u8 },
     Upgrade { process: u8 },
     PowerLoss { side: Side },

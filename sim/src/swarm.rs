@@ -406,7 +406,7 @@ impl Draw<'_> {
         let lasts = 1 + self.below(short(setup));
         let soon = 1 + self.below(40);
         let back = Deed::Endpoint { endpoint, life: Life::Active };
-        match self.below(5) {
+        match self.below(6) {
             0 => deeds.push((at, Deed::ChangeEndpoint { endpoint })),
             1 => {
                 deeds.push((at, Deed::Endpoint { endpoint, life: Life::Paused }));
@@ -423,10 +423,15 @@ impl Draw<'_> {
                     deeds.push((at + 1 + self.below(soon), back));
                 }
             }
+            4 => {
+                deeds.push((at, Deed::Endpoint { endpoint, life: Life::Unsubscribed }));
+                deeds.push((at + lasts, Deed::Endpoint { endpoint, life: Life::Deleted }));
+            }
             _ => deeds.push((at, Deed::Endpoint { endpoint, life: Life::Deleted })),
         }
+        deeds.push((at + self.below(lasts), Deed::RegisterAgain { endpoint }));
         // Where deliveries disable it, somebody enables it again.
-        for _ in 0..self.below(4) {
+        for _ in 0..self.below(9) {
             deeds.push((self.during(setup), back));
         }
     }

@@ -164,7 +164,6 @@ fn a_ledger_keeps_a_late_entry_and_its_newer_state() {
     assert_eq!(
         plan.writes(),
         [
-            held(newer),
             Write::Operation(booked),
             done(claimed, End::Applied),
             WAKE,

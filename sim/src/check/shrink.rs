@@ -72,6 +72,7 @@ fn names_an_endpoint(deed: Deed) -> bool {
         deed,
         Deed::Endpoint { .. }
             | Deed::ChangeEndpoint { .. }
+            | Deed::RegisterAgain { .. }
             | Deed::EndpointDown { .. }
             | Deed::Rotate { .. }
             | Deed::Revoke { .. }

@@ -195,6 +195,7 @@ impl Budget {
             | Twist::HandlerInfrastructure
             | Twist::Stale
             | Twist::Mute
+            | Twist::Nonsense
             | Twist::ActsSilently
             | Twist::Redirect
             | Twist::Forge

@@ -276,6 +276,7 @@ fn is_explored(deed: &Deed) -> bool {
         | Deed::Book { .. }
         | Deed::Endpoint { .. }
         | Deed::ChangeEndpoint { .. }
+        | Deed::RegisterAgain { .. }
         | Deed::Crash { .. }
         | Deed::Upgrade { .. }
         | Deed::PowerLoss { .. }

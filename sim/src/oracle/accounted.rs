@@ -192,7 +192,7 @@ fn has_ended(no: usize, stand: DeliveryStand, due: bool, sent: Sent) -> Result<(
         DeliveryStand::Claimed => Row::Claimed,
         DeliveryStand::Acknowledged => Row::Acknowledged,
         DeliveryStand::Failed { .. } => Row::Failed,
-        DeliveryStand::Cancelled => Row::Cancelled,
+        DeliveryStand::Cancelled { .. } => Row::Cancelled,
     };
     hold!(!row.is_open() || sent.waits, E1, "delivery {no} is stuck: {stand}");
     hold!(
@@ -260,6 +260,6 @@ fn number_of(stand: DeliveryStand) -> u64 {
         DeliveryStand::Claimed => 2,
         DeliveryStand::Acknowledged => 3,
         DeliveryStand::Failed { .. } => 4,
-        DeliveryStand::Cancelled => 5,
+        DeliveryStand::Cancelled { .. } => 5,
     }
 }

@@ -26,7 +26,7 @@ use hookproof_core::Millis;
 
 use super::{Breach, Danger, Terms, pack::Names};
 use crate::{
-    history::{Body, DeliveryNo, EntityNo, Fact, Line, Node, ReceiptNo, Side},
+    history::{About, Body, DeliveryNo, EntityNo, Fact, Line, Node, Person, ReceiptNo, Side},
     promise::Promise,
 };
 use commit::Commit;
@@ -48,6 +48,8 @@ pub(super) struct Receiving {
     alerting: Vec<DeliveryNo>,
     /// The commit being read.
     commit: Option<Commit>,
+    /// The audit line of what a person does, until what was done.
+    audited: Option<(About, Person)>,
     weather: Weather,
     /// Receipts that may be late. Kept only where lateness counts.
     open: Vec<ReceiptNo>,
@@ -64,6 +66,7 @@ clone_reusing!(Receiving {
     about,
     alerting,
     commit,
+    audited,
     weather,
     open,
     outside_failed,
@@ -91,6 +94,7 @@ impl Receiving {
         self.alerting.clear();
         self.open.clear();
         self.commit = None;
+        self.audited = None;
         self.weather = Weather::default();
         self.outside_failed = false;
         self.stands = false;
@@ -147,8 +151,8 @@ impl Receiving {
             Fact::ExternalCall { operation, key, did } => {
                 return self.external_call(operation, key, did, danger);
             }
-            Fact::Fetched { receipt, fence, state, version, .. } => {
-                self.fetched(receipt, fence, (state, version), danger);
+            Fact::Fetched { receipt, fence, entity, state, version } => {
+                self.fetched(now, receipt, fence, (entity, (state, version)), danger);
             }
             _ => return self.hear(now, fact, danger),
         }
@@ -157,14 +161,17 @@ impl Receiving {
 
     /// Takes in what people and the world do, and the end.
     fn hear(&mut self, now: Now<'_>, fact: &Fact, danger: &mut Danger) -> Result<(), Breach> {
+        let audited = core::mem::take(&mut self.audited);
         match *fact {
             Fact::DeadLettered { about, reason } => {
                 return self.dead_lettered(now, about, reason, danger);
             }
             Fact::Alerted { about } => self.alerted(now, about),
             Fact::AlertSent { about } => self.alert_sent(about),
-            Fact::Replayed { receipt, answer, .. } => {
-                return self.replayed(now, receipt, answer, danger);
+            Fact::Audited { about, by } => self.audited = Some((about, by)),
+            Fact::Replayed { receipt, by, answer } => {
+                let audited = audited == Some((About::Receipt(receipt), by));
+                return self.replayed(now, receipt, (answer, audited), danger);
             }
             Fact::Purged { receipt } => return self.purged(now, receipt, danger),
             Fact::BackedUp { side: Side::Receiver } => {

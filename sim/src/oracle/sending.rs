@@ -29,7 +29,7 @@ use hookproof_core::Millis;
 
 use super::{Breach, Danger, Terms, row};
 use crate::{
-    history::{DeliveryNo, Fact, Line, Node},
+    history::{About, DeliveryNo, Fact, Line, Node, Person},
     promise::Promise,
 };
 use clock::Clock;
@@ -70,6 +70,8 @@ pub(super) struct Sending {
     astray_until: Millis,
     /// Whether the history says which rows were there when everything had run out.
     stood: bool,
+    /// The audit line of the commit being read.
+    audited: Option<(About, Person)>,
     /// How many deliveries are on their ladder, and how many requests under way. For dangers alone.
     open: u32,
     flights: u32,
@@ -94,6 +96,7 @@ clone_reusing!(Sending {
     set_back_ms,
     astray_until,
     stood,
+    audited,
     open,
     flights,
 });
@@ -119,6 +122,7 @@ impl Sending {
         if terms.timely {
             self.hear(terms, line);
         }
+        let audited = core::mem::take(&mut self.audited);
         match line.fact {
             Fact::Committed { .. }
             | Fact::RolledBack { .. }
@@ -135,8 +139,13 @@ impl Sending {
             Fact::Responded { .. } => self.responded(terms, line, danger),
             Fact::Settled { .. } => self.settled(terms, line),
             Fact::Closed { delivery, stand } => self.closed(terms, line, delivery, stand),
-            Fact::Resent { delivery, answer, .. } => {
-                self.resent(terms, line.at, delivery, answer, danger)
+            Fact::Audited { about, by } => {
+                self.audited = Some((about, by));
+                Ok(())
+            }
+            Fact::Resent { delivery, by, answer } => {
+                let audited = audited == Some((About::Delivery(delivery), by));
+                self.resent(terms, line.at, delivery, (answer, audited), danger)
             }
             Fact::Endpoint { endpoint, life } => self.endpoint(terms, line, endpoint, life, danger),
             _ => {

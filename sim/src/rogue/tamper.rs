@@ -223,7 +223,7 @@ fn retry_for_all(writes: &mut Vec<Write>, db: &Db) {
 
 /// An entry that comes late to its ledger is taken for overtaken.
 fn forget_late(writes: &mut Vec<Write>) {
-    let late = matches!(writes[..], [Write::HoldEntity { .. }, Write::Operation(_), ..]);
+    let late = matches!(writes[..], [Write::Operation(_), Write::Receipt(_), ..]);
     if !late {
         return;
     }

@@ -23,6 +23,7 @@ impl Display for Fact {
             | Self::Settled { .. }
             | Self::Fenced { .. }
             | Self::Closed { .. }
+            | Self::Audited { .. }
             | Self::Resent { .. } => attempt(self, f),
             Self::Arrived { .. }
             | Self::Received { .. }
@@ -87,9 +88,10 @@ fn business(fact: &Fact, f: &mut Formatter<'_>) -> Result {
             "event {} has delivery {} for endpoint {} (id {})",
             event.0, delivery.0, endpoint.0, id.0
         ),
-        Fact::FanOutDone { event, deliveries } => {
+        Fact::FanOutDone { event, deliveries, closed } => {
             let noun = if deliveries == 1 { "delivery" } else { "deliveries" };
-            write!(f, "fan-out of event {} committed, with {deliveries} {noun}", event.0)
+            let end = if closed { ": processed" } else { "" };
+            write!(f, "fan-out of event {} committed, with {deliveries} {noun}{end}", event.0)
         }
         Fact::Swept { event } => write!(f, "event {} processed: all acknowledged", event.0),
         _ => unreachable!("{ELSEWHERE}"),
@@ -134,6 +136,9 @@ fn attempt(fact: &Fact, f: &mut Formatter<'_>) -> Result {
         }
         Fact::Closed { delivery, stand } => {
             write!(f, "delivery {} ended without an attempt: {stand}", delivery.0)
+        }
+        Fact::Audited { about, by } => {
+            write!(f, "audit line committed: person {} on {about}", by.0)
         }
         Fact::Resent { delivery, by, answer } => {
             write!(f, "person {} asks to resend delivery {}: {answer}", by.0, delivery.0)
@@ -187,9 +192,9 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
             entity.0, from.0, to.0
         ),
         Fact::Effect { operation, by } => write!(f, "effect of {operation}, by {by}"),
-        Fact::WorkFailed { receipt, fence, fault, strike, wait_ms } => write!(
+        Fact::WorkFailed { receipt, fence, fault, stand, strike, wait_ms } => write!(
             f,
-            "receipt {} failed, {fault}: strike {strike}, again in {} (fence {fence})",
+            "receipt {} failed, {fault}: {stand}, strike {strike}, again in {} (fence {fence})",
             receipt.0,
             Span(wait_ms)
         ),

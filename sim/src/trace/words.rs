@@ -141,7 +141,7 @@ impl Display for DeliveryStand {
             Self::Acknowledged => write!(f, "acknowledged"),
             Self::Failed { known: true } => write!(f, "failed, refused"),
             Self::Failed { known: false } => write!(f, "failed, unknown"),
-            Self::Cancelled => write!(f, "cancelled"),
+            Self::Cancelled { reason } => write!(f, "cancelled: {reason}"),
         }
     }
 }

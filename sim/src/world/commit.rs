@@ -4,7 +4,7 @@ use hookproof_core::{
     endpoint::Life,
     model::Entity,
     outbox::{Delivery, Subject},
-    plan::{About as RowAbout, Audit, Outcome, Plan, Uncommitted, Write},
+    plan::{self, About as RowAbout, Audit, Outcome, Plan, Uncommitted, Write},
 };
 
 use super::{
@@ -15,7 +15,7 @@ use crate::{
     dice::Site,
     history::{
         About, Body, Cause, DeliveryId, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo,
-        Fact, Node, Reason, ReceiptNo, Side,
+        Fact, Node, Person, Reason, ReceiptNo, Side,
     },
     rogue::Rogue,
 };
@@ -33,7 +33,16 @@ impl World {
         note: impl FnOnce(&T, &Db) -> [Option<Fact>; 2],
     ) -> Result<T, Uncommitted> {
         let mut woken = Vec::new();
-        let then = plan.commit(|writes| self.transact(side, by, writes, twist, &mut woken, ctx))?;
+        let mut transact =
+            |writes: &[Write]| self.transact(side, by, writes, twist, &mut woken, ctx);
+        let then = if is_batched(by) {
+            let each = plan::commit_each(vec![plan], |plans| {
+                plans.iter().map(|plan| transact(plan.writes())).collect()
+            });
+            each.into_iter().collect::<Result<Vec<T>, Uncommitted>>()?.remove(0)
+        } else {
+            plan.commit(transact)?
+        };
         for fact in note(&then, self.db(side)).into_iter().flatten() {
             self.say(ctx, by, fact);
         }
@@ -179,6 +188,14 @@ impl World {
                         self.say(ctx, by, Fact::Alerted { about });
                     }
                 }
+                Write::Audit(Audit::Resent { delivery, by: person }) => {
+                    let about = About::Delivery(DeliveryNo(delivery.0 as u32));
+                    self.say(ctx, by, Fact::Audited { about, by: Person(person.0 as u32) });
+                }
+                Write::Audit(Audit::Replayed { receipt, by: person }) => {
+                    let about = About::Receipt(ReceiptNo(receipt.0 as u32));
+                    self.say(ctx, by, Fact::Audited { about, by: Person(person.0 as u32) });
+                }
                 Write::Audit(Audit::OtherBytes { receipt, digest }) => {
                     let (receipt, body) = (ReceiptNo(receipt.0 as u32), Body(digest.0 as u32));
                     self.say(ctx, by, Fact::Differed { receipt, body });
@@ -231,4 +248,10 @@ impl World {
             RowAbout::Delivery(id) => About::Delivery(DeliveryNo(id.0 as u32)),
         }
     }
+}
+
+/// Whether a process commits many plans in one transaction, each with an answer of its own: it claims,
+/// settles, fans out and receives. Work and what people do commit alone.
+fn is_batched(by: Node) -> bool {
+    matches!(by, Node::Relay(_) | Node::EffectRelay(_) | Node::Ingress(_))
 }

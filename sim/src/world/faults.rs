@@ -60,7 +60,7 @@ impl Twist {
             Step::Response(_) => &[Self::Drop, Self::Reset],
             Step::Reply { .. } => &[Self::Die, Self::Slow],
             Step::SendAlert { .. } => &[Self::Die, Self::CommitFails],
-            Step::Fetch { .. } => &[Self::Stale, Self::Mute],
+            Step::Fetch { .. } => &[Self::Stale, Self::Mute, Self::Nonsense],
             Step::Publish { .. }
             | Step::PurgeCommit { .. }
             | Step::ResendCommit { .. }
@@ -106,7 +106,7 @@ impl Twist {
             Self::HandlerInfrastructure => Family::HandlerInfrastructure,
             Self::Die => crash(task.owner, setup),
             Self::Stale => Family::StaleApi,
-            Self::Mute => Family::FailingApi,
+            Self::Mute | Self::Nonsense => Family::FailingApi,
             Self::ActsSilently => Family::ExternalTimeout,
             Self::Redirect => Family::Redirect,
             Self::Forge => Family::Forged,

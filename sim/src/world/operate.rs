@@ -3,7 +3,7 @@
 
 use hookproof_core::{
     Id, Millis, Reason,
-    endpoint::{Endpoint, Lane, Life},
+    endpoint::{Endpoint, Lane, Life, register},
     inbox::{NotReplayed, Receipt, Warrant},
     model::Operation,
     outbox::{Delivery, Ended, Resent},
@@ -38,6 +38,7 @@ impl World {
             Deed::Cancel { delivery } => self.cancel(delivery, ctx),
             Deed::Endpoint { endpoint, life } => self.turn(endpoint, Some(life), 0, ctx),
             Deed::ChangeEndpoint { endpoint } => self.turn(endpoint, None, 0, ctx),
+            Deed::RegisterAgain { endpoint } => self.register_again(endpoint, ctx),
             Deed::Crash { process } => self.crash(process, ctx),
             Deed::Upgrade { process } => self.upgrade(process, ctx),
             Deed::PowerLoss { side } => self.power_loss(side, ctx),
@@ -320,10 +321,11 @@ impl World {
     /// Whoever cancels what has changed meanwhile looks again.
     fn cancel_commit(&mut self, row: &Delivery, ctx: &mut Ctx<'_>) {
         let Some(plan) = row.cancel(Reason::Operator) else { return };
-        let delivery = DeliveryNo(row.id.0 as u32);
-        let fact = Fact::Closed { delivery, stand: history::DeliveryStand::Cancelled };
-        let done =
-            self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
+        let (delivery, now) = (DeliveryNo(row.id.0 as u32), self.db_now(Side::Sender));
+        let done = self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), db| {
+            let stand = db.delivery(row.id).map(|row| super::send::delivery_stand(row.stand, now));
+            [stand.map(|stand| Fact::Closed { delivery, stand }), None]
+        });
         if done == Err(Uncommitted::Conflict) {
             self.cancel(delivery.0, ctx);
         }
@@ -430,6 +432,12 @@ impl World {
             Err(Uncommitted::Conflict) => self.turn(endpoint, life, tries.saturating_add(1), ctx),
             Ok(()) | Err(Uncommitted::RolledBack | Uncommitted::Unknown) => {}
         }
+    }
+
+    /// Somebody presses the button twice: the key is taken, and nothing changes.
+    fn register_again(&mut self, endpoint: u32, ctx: &mut Ctx<'_>) {
+        let plan = register(Id(u128::from(endpoint)));
+        let _ = self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [None; 2]);
     }
 
     fn purge(&mut self, ctx: &Ctx<'_>) {
@@ -572,7 +580,9 @@ impl Deed {
             Self::Replay { .. } | Self::ReplayAll => Family::OperatorReplay,
             Self::Book { .. } => Family::ManualBooking,
             Self::Endpoint { life: Life::Active, .. } => return None,
-            Self::Endpoint { .. } | Self::ChangeEndpoint { .. } => Family::EndpointLife,
+            Self::Endpoint { .. } | Self::ChangeEndpoint { .. } | Self::RegisterAgain { .. } => {
+                Family::EndpointLife
+            }
             Self::Crash { .. } => Family::CrashSender,
             Self::Upgrade { .. } => Family::TwoVersions,
             Self::PowerLoss { .. } => Family::PowerLoss,

@@ -202,9 +202,10 @@ impl World {
         let Some(plan) = event.fan_out(&endpoints, self.db_now(Side::Sender)) else { return };
         let half = ctx.is(Rogue::FanOutHalf) && twist == Some(Twist::Die);
         let node = self.node(owner, ctx);
-        let done = self.commit(Side::Sender, node, plan, twist, ctx, |made, _| {
+        let done = self.commit(Side::Sender, node, plan, twist, ctx, |made, db| {
             let deliveries = *made as u32;
-            [Some(Fact::FanOutDone { event: EventNo(no), deliveries }), None]
+            let closed = db.events[index(event.id)].is_some_and(|row| row.processed.is_some());
+            [Some(Fact::FanOutDone { event: EventNo(no), deliveries, closed }), None]
         });
         match done {
             Ok(made) if made > 1 => {
@@ -581,11 +582,10 @@ fn claim_facts(
             fence: attempt.ticket().fence,
             wait_ms: row.wake().map_or(0, |wake| wake.since(now)),
         }),
-        Claim::Failed => {
+        Claim::Failed | Claim::Cancelled => {
             let stand = after.map(|row| delivery_stand(row.stand, now));
             stand.map(|stand| Fact::Closed { delivery, stand })
         }
-        Claim::Cancelled => Some(Fact::Closed { delivery, stand: DeliveryStand::Cancelled }),
     };
     [lost, fact]
 }
@@ -600,7 +600,7 @@ pub(crate) fn delivery_stand(stand: Stand, now: Millis) -> DeliveryStand {
             DeliveryStand::Failed { known: false }
         }
         Stand::Failed(_) => DeliveryStand::Failed { known: true },
-        Stand::Cancelled(_) => DeliveryStand::Cancelled,
+        Stand::Cancelled(reason) => DeliveryStand::Cancelled { reason: reason.into() },
     }
 }
 

@@ -237,6 +237,8 @@ pub enum Twist {
     Stale,
     /// The API does not answer.
     Mute,
+    /// The API answers with a state that the entity's type does not have.
+    Nonsense,
     /// The service acts, and its answer never comes.
     ActsSilently,
     /// The receiver's host sends the request elsewhere.

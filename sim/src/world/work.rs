@@ -3,7 +3,7 @@
 use hookproof_core::{
     Id, Millis,
     inbox::{End, Receipt, Stand},
-    model::{Entity, Model},
+    model::{Entity, Model, State},
     plan::{Plan, Uncommitted, Write},
     work::{Claim, Failed, Fault, Fetched, Ground, Job, Worked},
 };
@@ -278,6 +278,10 @@ impl World {
         let fetched = match twist {
             Some(Twist::Mute) => None,
             Some(Twist::Stale) => Some(self.truth[index(entity.id)][1]),
+            Some(Twist::Nonsense) => {
+                let state = State(model_of(&entity, ctx).states() as u8);
+                Some(Fetched { state, ..self.truth[index(entity.id)][0] })
+            }
             _ => Some(self.truth[index(entity.id)][0]),
         };
         if let Some(Fetched { state, version }) = fetched {
@@ -343,6 +347,7 @@ impl World {
         let failed = self.commit(Side::Receiver, node, plan, twist, ctx, |failed, db| {
             let after = db.receipt(job.receipt());
             let strike = after.map_or(0, |row| row.strikes);
+            let stand = after.map_or(row.stand, |row| row.stand).into();
             let wait_ms = after.and_then(Receipt::wake).map_or(0, |wake| wake.since(now));
             let fault = match fault {
                 Fault::Event => WorkFault::Event,
@@ -350,7 +355,7 @@ impl World {
             };
             let fact = match failed {
                 Failed::Retrying { .. } => {
-                    Fact::WorkFailed { receipt, fence, fault, strike, wait_ms }
+                    Fact::WorkFailed { receipt, fence, fault, stand, strike, wait_ms }
                 }
                 Failed::SetAside(reason) => {
                     Fact::Worked { receipt, fence, verdict: Verdict::SetAside((*reason).into()) }

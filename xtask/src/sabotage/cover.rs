@@ -3,19 +3,20 @@
 use super::{exempt::Exempt, list::Patch};
 
 /// Where such lines are.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "core/src/endpoint.rs",
     "core/src/inbox.rs",
     "core/src/outbox.rs",
     "core/src/outbox/event.rs",
+    "core/src/plan.rs",
     "core/src/work.rs",
     "core/src/work/ground.rs",
     "sim/src/world/db.rs",
 ];
 
 /// What such a line contains: a guarded write or how one is made, a key that must be new, a wake, a
-/// revision or a fence that moves on, and where one is compared.
-const SIGNS: [&str; 15] = [
+/// revision or a fence that moves on, where one is compared, and where a seal is broken.
+const SIGNS: [&str; 16] = [
     "hold()",
     ".put(",
     ".finish(",
@@ -29,6 +30,7 @@ const SIGNS: [&str; 15] = [
     "wrapping_add(1)",
     "was + 1",
     "is_held_by(",
+    "release(",
     "== put.was",
     "== Some(*was)",
 ];

@@ -16,11 +16,6 @@ pub(super) const EXEMPT: &[Exempt] = &[
         line: "Write::Endpoint(Put { was: Some(self.rev), row })",
         why: CALLERS,
     },
-    Exempt {
-        file: ENDPOINT,
-        line: "Plan::new(vec![Write::Endpoint(Put { was: None, row: Endpoint::registered(id) })], ())",
-        why: REGISTERED,
-    },
     Exempt { file: INBOX, line: "Write::Receipt(Put { was: Some(self.rev), row })", why: CALLERS },
     Exempt {
         file: OUTBOX,
@@ -46,12 +41,6 @@ pub(super) const EXEMPT: &[Exempt] = &[
         line: "Some(Plan::new(vec![Write::Event(Put { was: Some(self.rev), row })], ()))",
         why: SWEEP,
     },
-    Exempt { file: WORK, line: "None => ground.hold(),", why: FORWARD },
-    Exempt {
-        file: WORK,
-        line: "Plan::new(vec![ground.withdraw(proposal), receipt.finish(end)], Worked::Done(end))",
-        why: FORWARD,
-    },
     Exempt {
         file: DB,
         line: "Write::Operation(operation) => self.operations.push(*operation),",
@@ -64,10 +53,6 @@ pub(super) const EXEMPT: &[Exempt] = &[
     },
 ];
 
-const FORWARD: &str = "of the entity: its states and versions only move forward, so that what was overtaken \
-                       or late stays so, unless other hands move the row";
-const REGISTERED: &str =
-    "a world has its endpoints from the beginning; the store suite registers, and holds the key";
 const KEY: &str = "its event or its operation is taken once; the constraint is for a database that was \
                    mended by hand";
 const SWEEP: &str = "in the model a sweep is one statement, as in SQL";

@@ -92,7 +92,7 @@ pub(super) const PATCHES: &[Patch] = &[
         to: r#"vec![
             unguarded!("a resend without its HoldEndpoint", endpoint.hold()),
             unguarded!("a resend without the guard of its delivery", self.put(row)),
-            audit,
+            if wrong!("a resend without its audit line") { endpoint.hold() } else { audit },
         ]"#,
     },
     Patch {
@@ -230,6 +230,31 @@ pub(super) const PATCHES: &[Patch] = &[
     },
     Patch {
         file: ENDPOINT,
+        from: "self.left.or(Some(now))",
+        to: r#"self.left.filter(|_| !wrong!("a deletion that moves when it left")).or(Some(now))"#,
+    },
+    Patch {
+        file: ENDPOINT,
+        from: "Put { was: None, row: Endpoint::registered(id) }",
+        to: r#"Put { was: if wrong!("an endpoint registered without its key") { Some(crate::wrong::NEW) } else { None }, row: Endpoint::registered(id) }"#,
+    },
+    Patch {
+        file: EVENT,
+        from: "let processed = (made == 0).then_some(now);",
+        to: r#"let processed = (made == 0 && !wrong!("an event for nobody that is not closed")).then_some(now);"#,
+    },
+    Patch {
+        file: OUTBOX,
+        from: "self.next(Stand::Cancelled(Reason::EndpointGone))",
+        to: r#"self.next(Stand::Cancelled(if wrong!("a delivery cancelled for another reason") { Reason::Operator } else { Reason::EndpointGone }))"#,
+    },
+    Patch {
+        file: WORK,
+        from: "(Fault::Infrastructure, Stand::Queued { .. }) => Stand::Queued { wake },",
+        to: r#"(Fault::Infrastructure, Stand::Queued { .. }) if !wrong!("an outage shown as a retry") => Stand::Queued { wake },"#,
+    },
+    Patch {
+        file: ENDPOINT,
         from: "vec![self.put(Self { life, left, ..self.next_rev() })]",
         to: r#"vec![unguarded!("an endpoint that turns without its guard", self.put(Self { life, left, ..self.next_rev() }))]"#,
     },
@@ -323,7 +348,9 @@ pub(super) const PATCHES: &[Patch] = &[
     Patch {
         file: INBOX,
         from: "Ok(Plan::new(vec![self.put(row), audit], row))",
-        to: r#"Ok(Plan::new(vec![unguarded!("a replay without the guard of its receipt", self.put(row)), audit], row))"#,
+        to: r#"let put = unguarded!("a replay without the guard of its receipt", self.put(row));
+        let audit = if wrong!("a replay without its audit line") { put } else { audit };
+        Ok(Plan::new(vec![put, audit], row))"#,
     },
     Patch {
         file: INBOX,
@@ -452,8 +479,8 @@ pub(super) const PATCHES: &[Patch] = &[
     },
     Patch {
         file: WORK,
-        from: "Some(to) => ground.move_to(to, proposal.version),",
-        to: r#"Some(to) => unguarded!("an event applied without the guard of its entity", ground.move_to(to, proposal.version)),"#,
+        from: "let moved = to.map(|to| ground.move_to(to, proposal.version));",
+        to: r#"let moved = to.map(|to| unguarded!("an event applied without the guard of its entity", ground.move_to(to, proposal.version)));"#,
     },
     Patch {
         file: WORK,
@@ -504,7 +531,7 @@ pub(super) const PATCHES: &[Patch] = &[
         file: WORK,
         from: "Plan::new(vec![ground.withdraw(proposal), receipt.finish(end)], Worked::Done(end))",
         to: r#"Plan::new(vec![
-            ground.withdraw(proposal),
+            unguarded!("an end without its HoldEntity", ground.withdraw(proposal)),
             unguarded!("an end without the guard of its receipt", receipt.finish(end)),
         ], Worked::Done(end))"#,
     },
@@ -514,6 +541,11 @@ pub(super) const PATCHES: &[Patch] = &[
         to: r#"let mut writes = vec![unguarded!("a receipt set aside without its HoldEntity", ground.withdraw(proposal))];"#,
     },
     // Work: the entity.
+    Patch {
+        file: GROUND,
+        from: "if usize::from(fetched.state.0) >= self.model.states() {",
+        to: r#"if usize::from(fetched.state.0) >= self.model.states() && !wrong!("an answer with a state that is none") {"#,
+    },
     Patch {
         file: GROUND,
         from: "fetched.version >= proposal.version",
@@ -548,6 +580,19 @@ pub(super) const PATCHES: &[Patch] = &[
     // The seals.
     Patch {
         file: PLAN,
+        from: "release(transaction(&self.writes), self.then)",
+        to: r#"let outcome = transaction(&self.writes);
+        if wrong!("a plan that is given out whatever its transaction says") { return Ok(self.then); }
+        release(outcome, self.then)"#,
+    },
+    Patch {
+        file: PLAN,
+        from: "outcomes.into_iter().zip(plans).map(|(outcome, plan)| release(outcome, plan.then)).collect()",
+        to: r#"let blind = wrong!("a batch that is given out whatever its transaction says");
+    outcomes.into_iter().zip(plans).map(|(outcome, plan)| if blind { Ok(plan.then) } else { release(outcome, plan.then) }).collect()"#,
+    },
+    Patch {
+        file: PLAN,
         from: "Outcome::Conflict => Err(Uncommitted::Conflict),
         Outcome::RolledBack => Err(Uncommitted::RolledBack),
         Outcome::Unknown => Err(Uncommitted::Unknown),",
@@ -563,7 +608,7 @@ pub(super) const PATCHES: &[Patch] = &[
         file: DB,
         from: "rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was
 ",
-        to: r#"rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was || wrong!("a store without guards of endpoints")
+        to: r#"rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was || put.was.is_none() && wrong!("a store without unique endpoints") || put.was.is_some() && wrong!("a store without guards of endpoints")
 "#,
     },
     Patch {

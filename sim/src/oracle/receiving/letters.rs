@@ -101,7 +101,7 @@ impl Receiving {
         &mut self,
         now: Now<'_>,
         number: ReceiptNo,
-        answer: Replayed,
+        (answer, audited): (Replayed, bool),
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         danger.count(Promise::R12);
@@ -123,6 +123,7 @@ impl Receiving {
                 ),
             )),
             Replayed::Accepted => {
+                hold!(audited, R12, "nobody can tell who had receipt {no} replayed");
                 hold!(
                     receipt.is_present(),
                     R12,

@@ -46,7 +46,13 @@ impl Receiving {
         to: State,
         version: u64,
     ) -> Result<bool, Breach> {
-        let row = was.as_row(entity);
+        let (row, no) = (was.as_row(entity), entity.0);
+        hold!(
+            is_one_of(model, to),
+            R8,
+            "entity {no} moved to state {}, which it does not have",
+            to.0
+        );
         let open = || self.rows.of_entity(entity).filter(|(_, receipt)| receipt.stand.is_open());
         let by_event = open().any(|(_, receipt)| {
             receipt.proposal().is_some_and(|proposal| {
@@ -60,7 +66,6 @@ impl Receiving {
         }
         let mut told =
             open().filter_map(|(_, receipt)| receipt.fetched).filter(|told| told.0 == to);
-        let no = entity.0;
         if let Some((_, said)) = told.next() {
             let newest = told.fold(said, |newest, (_, said)| newest.max(said));
             hold!(
@@ -93,17 +98,24 @@ impl Receiving {
     /// Takes in `Fetched`.
     pub(super) fn fetched(
         &mut self,
+        now: Now<'_>,
         number: ReceiptNo,
         fence: u32,
-        said: (State, u64),
+        (entity, said): (EntityNo, (State, u64)),
         danger: &mut Danger,
     ) {
         danger.count(Promise::R15);
+        let answers = model(now.terms, entity).is_some_and(|model| is_one_of(model, said.0));
         let receipt = self.rows.receipt_mut(number);
-        if receipt.claim.is_some_and(|claim| claim.fence == fence) {
+        if answers && receipt.claim.is_some_and(|claim| claim.fence == fence) {
             receipt.fetched = Some(said);
         }
     }
+}
+
+/// Whether an entity of this type can be in this state. One that it cannot be in is no answer.
+fn is_one_of(model: &Model, state: State) -> bool {
+    usize::from(state.0) < model.states()
 }
 
 /// Whether the entity is behind this state and version. Two equal instants may differ in state: there

@@ -7,7 +7,7 @@ use super::{
     rows::{Booked, operation, standing},
 };
 use crate::{
-    history::{Fact, HandlerOutcome, ReceiptNo, WorkFault},
+    history::{Fact, HandlerOutcome, ReceiptNo, ReceiptStand, WorkFault},
     promise::Promise,
 };
 use hookproof_core::{Millis, model::Standing};
@@ -119,7 +119,8 @@ impl Receiving {
         fact: &Fact,
         danger: &mut Danger,
     ) -> Result<(), Breach> {
-        let Fact::WorkFailed { receipt: number, fence, fault, strike, wait_ms } = *fact else {
+        let Fact::WorkFailed { receipt: number, fence, fault, stand, strike, wait_ms } = *fact
+        else {
             return Ok(());
         };
         let receipt = *self.worked_on(now, number)?;
@@ -137,6 +138,11 @@ impl Receiving {
             WorkFault::Event => self.climbed(now, number, &claim, strike, wait_ms)?,
             WorkFault::Infrastructure => self.paused(number, strike)?,
         }
+        let told = match self.rows.receipt(number).stand {
+            Stand::Retrying => ReceiptStand::Retrying,
+            _ => ReceiptStand::Queued,
+        };
+        hold!(stand == told, R13, "receipt {} is {told}, and its row says {stand}", number.0);
         self.due(now, number, wait_ms);
         Ok(())
     }

@@ -28,7 +28,7 @@ use super::{
     rows::{Claim, Delivery, Due, Phase, Row},
 };
 use crate::{
-    history::{DeliveryNo, DeliveryStand, Fact, Line, Node},
+    history::{DeliveryNo, DeliveryStand, Fact, Line, Node, Reason},
     promise::Promise,
 };
 
@@ -318,7 +318,9 @@ impl Sending {
                     self.is_off(no, &delivery)?;
                 }
             }
-            DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
+            DeliveryStand::Cancelled { reason } => {
+                self.may_be_cancelled(&delivery, no, line.by, reason)?;
+            }
             DeliveryStand::Claimed => {
                 breaks!(S2, "delivery {} was settled and is still claimed", no.0);
             }
@@ -359,7 +361,9 @@ impl Sending {
                     self.is_off(no, &delivery)?;
                 }
             }
-            DeliveryStand::Cancelled => self.may_be_cancelled(&delivery, no, line.by)?,
+            DeliveryStand::Cancelled { reason } => {
+                self.may_be_cancelled(&delivery, no, line.by, reason)?;
+            }
             DeliveryStand::Acknowledged
             | DeliveryStand::Waiting { .. }
             | DeliveryStand::Claimed => {
@@ -376,11 +380,16 @@ impl Sending {
         delivery: &Delivery,
         no: DeliveryNo,
         by: Node,
+        reason: Reason,
     ) -> Result<(), Breach> {
         let endpoint = self.endpoints.get(delivery.endpoint as usize);
         let left = endpoint.is_none_or(|endpoint| endpoint.life.has_left() || endpoint.adrift);
-        let reasoned = left || by == Node::Operator || delivery.adrift;
-        hold!(reasoned, S2, "delivery {} was cancelled without a reason", no.0);
+        let true_to_it = match reason {
+            Reason::EndpointGone => left || delivery.adrift,
+            Reason::Operator => by == Node::Operator || delivery.adrift,
+            _ => false,
+        };
+        hold!(true_to_it, S2, "delivery {} was cancelled, and not for this: {reason}", no.0);
         Ok(())
     }
 
@@ -394,7 +403,7 @@ impl Sending {
             DeliveryStand::Claimed => (Row::Claimed, 0),
             DeliveryStand::Acknowledged => (Row::Acknowledged, 0),
             DeliveryStand::Failed { .. } => (Row::Failed, 0),
-            DeliveryStand::Cancelled => (Row::Cancelled, 0),
+            DeliveryStand::Cancelled { .. } => (Row::Cancelled, 0),
         };
         let delivery = self.turn(no, to);
         // A row that a restore put back and nobody has claimed since is known by its end alone: of

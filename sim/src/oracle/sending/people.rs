@@ -25,13 +25,14 @@ impl Sending {
         terms: &Terms,
         at: Millis,
         no: DeliveryNo,
-        answer: Resent,
+        (answer, audited): (Resent, bool),
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         danger.count(Promise::S11);
         let delivery = *self.delivery(no);
         hold!(delivery.row.exists(), S11, "delivery {} was resent, and there is none", no.0);
         let taken = !matches!(answer, Resent::Refused);
+        hold!(!taken || audited, S11, "the resend of delivery {} left no audit line", no.0);
         let life = self.endpoints.get(delivery.endpoint as usize).map(|e| (e.life, e.adrift));
         hold!(
             !taken || matches!(life, Some((Life::Active, _) | (_, true))),

@@ -30,8 +30,8 @@ impl Sending {
             Fact::FannedOut { event, endpoint, delivery, id } => {
                 self.fanned_out(terms, line, (event, endpoint), delivery, id)
             }
-            Fact::FanOutDone { event, deliveries } => {
-                self.fan_out_done(terms, line, event, deliveries, danger)
+            Fact::FanOutDone { event, deliveries, closed } => {
+                self.fan_out_done(terms, line, event, (deliveries, closed), danger)
             }
             Fact::Swept { event } => self.swept(event),
             _ => Ok(()),
@@ -167,7 +167,7 @@ impl Sending {
         terms: &Terms,
         line: &Line,
         no: EventNo,
-        deliveries: u32,
+        (deliveries, closed): (u32, bool),
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         let now = self.clock.now(line.at);
@@ -193,6 +193,9 @@ impl Sending {
             no.0,
             event.got.count_ones()
         );
+        let no_one = deliveries == 0;
+        hold!(!no_one || closed, S12, "nobody gets event {}, and it was not closed", no.0);
+        hold!(no_one || !closed, S12, "event {} was closed, and not acknowledged yet", no.0);
         let others = u64::from(fan_outs - event.fan_outs) + 1;
         let late_ms =
             now.since(event.due + patience_ms(terms).saturating_mul(others) + set_back_ms);

@@ -17,8 +17,8 @@ use hookproof_core::{
 use super::{Sending, Terms};
 use crate::{
     history::{
-        Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointLife, EndpointNo, EntityNo, EventNo,
-        Fact, Family, Line, Node, Outcome, Person, Resent, Side, Signed,
+        About, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointLife, EndpointNo, EntityNo,
+        EventNo, Fact, Family, Line, Node, Outcome, Person, Reason, Resent, Side, Signed,
     },
     oracle::{Danger, Scheme},
     promise::Promise,
@@ -120,7 +120,11 @@ impl Tale {
     }
 
     pub(in crate::oracle) fn fan_out_done(self, event: u32, deliveries: u32) -> Self {
-        self.relay(Fact::FanOutDone { event: EventNo(event), deliveries })
+        self.fan_out_closed(event, deliveries, deliveries == 0)
+    }
+
+    fn fan_out_closed(self, event: u32, deliveries: u32, closed: bool) -> Self {
+        self.relay(Fact::FanOutDone { event: EventNo(event), deliveries, closed })
     }
 
     /// The claim's number is that of its attempt.
@@ -191,7 +195,19 @@ impl Tale {
         self.line(Node::Ingress(0), fact)
     }
 
+    /// A person's resend, with the audit line of its commit.
     fn resent(self, delivery: u32, answer: Resent) -> Self {
+        match answer {
+            Resent::Refused => self,
+            Resent::Opened { .. } | Resent::PulledForward => {
+                let about = About::Delivery(DeliveryNo(delivery));
+                self.line(Node::Operator, Fact::Audited { about, by: Person(0) })
+            }
+        }
+        .resent_unaudited(delivery, answer)
+    }
+
+    fn resent_unaudited(self, delivery: u32, answer: Resent) -> Self {
         let delivery = DeliveryNo(delivery);
         self.line(Node::Operator, Fact::Resent { delivery, by: Person(0), answer })
     }

@@ -84,6 +84,7 @@ fn r12_a_replay_that_never_runs_is_caught() {
 fn r12_a_replay_by_whoever_may_not_or_swallowed_or_of_nothing_is_caught() {
     aside().replayed(PAID, Replayed::AcceptedUnauthorised).breaks(Promise::R12);
     aside().replayed(PAID, Replayed::Waiting).breaks(Promise::R12);
+    aside().replayed_unaudited(PAID, Replayed::Accepted).breaks(Promise::R12);
     story().replayed(PAID, Replayed::Accepted).breaks(Promise::R12);
     aside().replayed(PAID, Replayed::Refused).alert_sent(PAID).ends().holds();
     story().delivered(PAID).replayed(PAID, Replayed::Waiting).holds();

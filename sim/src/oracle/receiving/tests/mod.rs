@@ -270,7 +270,24 @@ impl Story {
     }
 
     fn fails(self, e: Event, fence: u32, fault: WorkFault, strike: u16, wait_ms: u64) -> Self {
-        self.work(Fact::WorkFailed { receipt: ReceiptNo(e.no), fence, fault, strike, wait_ms })
+        let stand = match fault {
+            WorkFault::Event => ReceiptStand::Retrying,
+            WorkFault::Infrastructure => ReceiptStand::Queued,
+        };
+        self.fails_to(e, fence, fault, stand, strike, wait_ms)
+    }
+
+    fn fails_to(
+        self,
+        e: Event,
+        fence: u32,
+        fault: WorkFault,
+        stand: ReceiptStand,
+        strike: u16,
+        wait_ms: u64,
+    ) -> Self {
+        let receipt = ReceiptNo(e.no);
+        self.work(Fact::WorkFailed { receipt, fence, fault, stand, strike, wait_ms })
     }
 
     fn sets_aside(self, e: Event, fence: u32, reason: Reason) -> Self {
@@ -298,6 +315,17 @@ impl Story {
 
     // People and the world.
     fn replayed(self, e: Event, answer: Replayed) -> Self {
+        let about = About::Receipt(ReceiptNo(e.no));
+        match answer {
+            Replayed::Refused | Replayed::Waiting => self,
+            Replayed::Accepted | Replayed::AcceptedUnauthorised => {
+                self.say(Node::Operator, Fact::Audited { about, by: Person(1) })
+            }
+        }
+        .replayed_unaudited(e, answer)
+    }
+
+    fn replayed_unaudited(self, e: Event, answer: Replayed) -> Self {
         let receipt = ReceiptNo(e.no);
         self.say(Node::Operator, Fact::Replayed { receipt, by: Person(1), answer })
     }

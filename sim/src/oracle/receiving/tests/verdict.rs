@@ -184,6 +184,14 @@ fn r8_a_stale_answer_of_the_api_does_not_settle_an_early_event() {
 }
 
 #[test]
+fn r8_an_answer_with_a_state_that_the_type_does_not_have_is_none() {
+    let odd = || story().delivered(STEP_2).claims(STEP_2, 1, 1).told(STEP_2, 63, 0);
+    odd().defers(STEP_2, 1, 24 * HOUR).holds();
+    odd().moves(STEP_2, 0, 63).breaks(Promise::R8);
+    odd().worked(STEP_2, 1, Verdict::Overtaken).breaks(Promise::R8);
+}
+
+#[test]
 fn r19_what_cannot_be_read_is_set_aside_and_what_was_read_is_not() {
     let odd = || story().commits(PAID).arrives(PAID, 1);
     let unreadable = odd().receives_as(PAID.no, PAID, Reading::Unreadable).claims(PAID, 1, 1);

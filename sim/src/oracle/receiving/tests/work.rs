@@ -65,6 +65,20 @@ fn r10_an_outage_that_climbs_is_caught() {
 }
 
 #[test]
+fn r13_an_outage_that_shows_as_a_retry_and_a_failure_that_does_not_are_caught() {
+    let claimed = || story().delivered(PAID).claims(PAID, 1, 1);
+    let (outage, own) = (WorkFault::Infrastructure, WorkFault::Event);
+    claimed().fails_to(PAID, 1, outage, ReceiptStand::Queued, 0, SECOND).holds();
+    claimed().fails_to(PAID, 1, outage, ReceiptStand::Retrying, 0, SECOND).breaks(Promise::R13);
+    let ran = || claimed().runs(PAID, HandlerOutcome::Failed);
+    ran().fails_to(PAID, 1, own, ReceiptStand::Retrying, 1, MINUTE).holds();
+    ran().fails_to(PAID, 1, own, ReceiptStand::Queued, 1, MINUTE).breaks(Promise::R13);
+    let again = || ran().fails(PAID, 1, own, 1, MINUTE).after(MINUTE).claims(PAID, 2, 2);
+    again().fails_to(PAID, 2, outage, ReceiptStand::Retrying, 1, SECOND).holds();
+    again().fails_to(PAID, 2, outage, ReceiptStand::Queued, 1, SECOND).breaks(Promise::R13);
+}
+
+#[test]
 fn r10_a_deferral_that_climbs_is_caught() {
     let waits = story().delivered(SHIPPED).deferred(SHIPPED, 1).after(5 * MINUTE);
     waits.clone().claims(SHIPPED, 2, 1).holds();

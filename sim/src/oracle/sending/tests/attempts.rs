@@ -24,7 +24,7 @@ fn what_was_acknowledged_is_acknowledged() {
 
 #[test]
 fn a_delivery_ends_for_a_reason() {
-    let cancelled = DeliveryStand::Cancelled;
+    let cancelled = DeliveryStand::Cancelled { reason: Reason::EndpointGone };
     due().closed(0, cancelled).breaks(Promise::S2);
     due().claimed(0, 1, 1).settled(0, 1, cancelled).breaks(Promise::S2);
     due().closed(0, LOST).breaks(Promise::S2);
@@ -33,8 +33,15 @@ fn a_delivery_ends_for_a_reason() {
     deleted.clone().closed(0, cancelled).ended().passes();
     deleted.clone().closed(0, cancelled).closed(0, cancelled).breaks(Promise::S2);
     deleted.closed(0, cancelled).claimed(0, 2, 2).breaks(Promise::S2);
-    let person = Fact::Closed { delivery: DeliveryNo(0), stand: cancelled };
-    due().line(Node::Operator, person).ended().passes();
+    let by_hand = |reason| {
+        let stand = DeliveryStand::Cancelled { reason };
+        due().line(Node::Operator, Fact::Closed { delivery: DeliveryNo(0), stand })
+    };
+    by_hand(Reason::Operator).ended().passes();
+    by_hand(Reason::EndpointGone).breaks(Promise::S2);
+    by_hand(Reason::Exhausted).breaks(Promise::S2);
+    let asked = DeliveryStand::Cancelled { reason: Reason::Operator };
+    due().life(0, EndpointLife::Deleted).closed(0, asked).breaks(Promise::S2);
 }
 
 #[test]

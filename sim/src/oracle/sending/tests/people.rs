@@ -20,9 +20,23 @@ fn a_resend_opens_one_cycle_where_none_is_open() {
 
 #[test]
 fn a_cancelled_delivery_is_not_resent() {
-    let gone = due().life(0, EndpointLife::Deleted).closed(0, DeliveryStand::Cancelled);
+    let cancelled = DeliveryStand::Cancelled { reason: Reason::EndpointGone };
+    let gone = due().life(0, EndpointLife::Deleted).closed(0, cancelled);
     gone.clone().resent(0, Resent::Refused).passes();
     opened(gone, 2).breaks(Promise::S11);
+}
+
+#[test]
+fn a_resend_leaves_an_audit_line_of_who_asked_and_of_what() {
+    let told = due().acknowledged(0);
+    let opens = Resent::Opened { cycle: 2 };
+    told.clone().resent_unaudited(0, opens).breaks(Promise::S11);
+    for (delivery, by) in [(1, Person(0)), (0, Person(1))] {
+        let about = About::Delivery(DeliveryNo(delivery));
+        let other = told.clone().line(Node::Operator, Fact::Audited { about, by });
+        other.resent_unaudited(0, opens).breaks(Promise::S11);
+    }
+    told.resent(0, opens).passes();
 }
 
 #[test]

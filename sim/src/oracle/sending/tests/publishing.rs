@@ -65,7 +65,9 @@ fn a_fan_out_happens_once() {
 fn an_event_that_nobody_wants_is_closed_as_such() {
     let nobody = tale().life(0, EndpointLife::Unsubscribed).committed(0);
     nobody.clone().ended().breaks(Promise::S12);
+    nobody.clone().fan_out_closed(0, 0, false).breaks(Promise::S12);
     nobody.fan_out_done(0, 0).ended().passes();
+    tale().committed(0).fanned(0, 0, 0).fan_out_closed(0, 1, true).breaks(Promise::S12);
 }
 
 #[test]
@@ -74,7 +76,8 @@ fn a_paused_endpoint_is_subscribed_and_one_that_leaves_meanwhile_is_optional() {
     paused.fan_out_done(0, 0).breaks(Promise::S12);
     let leaves = tale().committed(0).life(0, EndpointLife::Deleted);
     leaves.clone().fan_out_done(0, 0).ended().passes();
-    let cancelled = leaves.fanned(0, 0, 0).fan_out_done(0, 1).closed(0, DeliveryStand::Cancelled);
+    let gone = DeliveryStand::Cancelled { reason: Reason::EndpointGone };
+    let cancelled = leaves.fanned(0, 0, 0).fan_out_done(0, 1).closed(0, gone);
     cancelled.ended().endangers(Promise::S12);
 }
 
