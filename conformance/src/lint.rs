@@ -12,10 +12,11 @@ use crate::{
 };
 
 /// The schema of each kind.
-const SCHEMAS: [(&str, &str); 17] = [
+const SCHEMAS: [(&str, &str); 18] = [
     ("backoff.delay", include_str!("../../vectors/schema/backoff.delay.json")),
     ("config.tolerance", include_str!("../../vectors/schema/config.tolerance.json")),
     ("dedup.identity", include_str!("../../vectors/schema/dedup.identity.json")),
+    ("handshake.answer", include_str!("../../vectors/schema/handshake.answer.json")),
     ("header.custom", include_str!("../../vectors/schema/header.custom.json")),
     ("json.preserve", include_str!("../../vectors/schema/json.preserve.json")),
     ("ladder.schedule", include_str!("../../vectors/schema/ladder.schedule.json")),

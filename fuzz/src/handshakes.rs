@@ -16,15 +16,14 @@ pub fn run(data: &[u8]) {
     }
     let request = given.request();
     for handshake in EVERY {
-        let agreed = (given.secret, Some("agreed"));
-        let answer = handshake.answer(&verifier, &request, agreed, given.time);
+        let answer = handshake.answer(&verifier, &request, Some("agreed"), given.time);
         let Some(Ok(reply)) = answer else { continue };
         no_page(&reply);
         if is_signed(handshake) {
             assert!(verifier.verify(&request, given.time).is_ok(), "answered unsigned");
         }
-        let without_token = handshake.answer(&verifier, &request, (given.secret, None), given.time);
-        if matches!(handshake, Handshake::HubToken | Handshake::Origin) {
+        let without_token = handshake.answer(&verifier, &request, None, given.time);
+        if matches!(handshake, Handshake::HubToken | Handshake::HubTopic | Handshake::Origin) {
             assert!(matches!(without_token, Some(Err(_))), "answered without an agreed token");
         }
     }
@@ -52,7 +51,7 @@ const fn is_signed(handshake: Handshake) -> bool {
         | Handshake::EncryptedToken
         | Handshake::Ping => true,
         Handshake::HubToken
-        | Handshake::HubChallenge
+        | Handshake::HubTopic
         | Handshake::CrcToken
         | Handshake::Echo
         | Handshake::Head
@@ -66,7 +65,7 @@ const EVERY: [Handshake; 10] = [
     Handshake::EncryptedToken,
     Handshake::Ping,
     Handshake::HubToken,
-    Handshake::HubChallenge,
+    Handshake::HubTopic,
     Handshake::CrcToken,
     Handshake::Echo,
     Handshake::Head,

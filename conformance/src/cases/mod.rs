@@ -4,6 +4,7 @@ mod answers;
 mod bytes;
 mod events;
 mod fields;
+mod handshakes;
 mod signatures;
 mod targets;
 
@@ -78,11 +79,16 @@ impl Kind {
 }
 
 /// Every kind there is.
-pub const KINDS: [Kind; 15] = [
+pub const KINDS: [Kind; 16] = [
     Kind { name: "signature.verify", graded: &["result"], run: signatures::verify },
     Kind { name: "signature.sign", graded: &["headers"], run: signatures::sign },
     Kind { name: "secret.decode", graded: &["result", "key_hex"], run: signatures::decode_secret },
     Kind { name: "primitive", graded: &["result"], run: signatures::primitive },
+    Kind {
+        name: "handshake.answer",
+        graded: &["result", "status", "headers", "body"],
+        run: handshakes::answer,
+    },
     Kind { name: "config.tolerance", graded: &["result"], run: answers::tolerance },
     Kind { name: "timestamp.parse", graded: &["seconds", "error"], run: answers::timestamp },
     Kind { name: "retry_after.parse", graded: &["delay_s"], run: answers::retry_after },
@@ -312,7 +318,9 @@ impl Case {
 /// or case of names, others beside them allowed; and what is not blocked goes by several words.
 fn same(kind: &str, field: &str, expected: &Value, got: &Value) -> bool {
     match (kind, field) {
-        ("signature.sign", "headers") => signatures::holds_headers(got, expected),
+        ("signature.sign" | "handshake.answer", "headers") => {
+            signatures::holds_headers(got, expected)
+        }
         ("ssrf.resolve", "outcome") => (expected == "blocked") == (got == "blocked"),
         _ => expected == got,
     }

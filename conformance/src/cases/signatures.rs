@@ -177,7 +177,7 @@ fn verifier(fields: &Fields<'_>) -> Result<(Verifier, bool), Unreadable> {
     Ok((verifier, usable))
 }
 
-fn time(fields: &Fields<'_>) -> Result<Time, Unreadable> {
+pub(super) fn time(fields: &Fields<'_>) -> Result<Time, Unreadable> {
     let now = fields.unsigned("now")?;
     Ok(now.map_or(Time::NotTested, |now| Time::At(Millis(now.saturating_mul(1_000)))))
 }

@@ -7,6 +7,7 @@
 mod answers;
 mod events;
 mod families;
+mod handshakes;
 mod large;
 mod layouts;
 mod providers;
@@ -39,6 +40,7 @@ pub fn all(published: &str) -> Result<Vec<Made>, Unreadable> {
     files.push(providers::file());
     files.push(large::file());
     files.push(special::file());
+    files.push(handshakes::file());
     files.push(signing::sign());
     files.push(signing::secrets());
     files.extend(answers::files());

@@ -1,12 +1,22 @@
 //! What an endpoint must answer before deliveries come, or beside them (R18).
 //!
-//! Where a handshake is signed it is verified like a delivery, and only then answered. Where it is not
-//! (Meta, `WebSub`, X, Dropbox, Trello, `CloudEvents`) the provider's rule decides: a token agreed on,
-//! an HMAC of what was sent, or an echo. What is echoed is plain text of visible ASCII, never a page.
+//! An answer tells the provider that this endpoint wants its deliveries, so whoever gets one decides for
+//! us. What each provider's protocol lets one check is checked before:
+//!
+//! | provider | answered when |
+//! | --- | --- |
+//! | Slack, Twitch, Zoom, Discord | the request is signed like a delivery, by a live secret and in time |
+//! | Meta | the mode is `subscribe`, and the verify token is the agreed one |
+//! | `WebSub` | the mode is `subscribe`, and the topic (or the token of older hubs) is the agreed one |
+//! | `CloudEvents` | the one origin that is named is the allowed one |
+//! | X | the token is one: its answer is a signature that would also verify for a body of that text |
+//! | Dropbox, Trello | always: they prove nothing, and the answer holds no secret |
+//!
+//! What is echoed is plain text of visible ASCII, never a page.
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{Algorithm, Refusal, Request, Time, Verifier, content::decode_form, key, url_forms};
+use super::{Refusal, Request, Time, Verifier, content::decode_form, key, url_forms};
 use crate::{
     codec,
     json::{Json, Value},
@@ -34,8 +44,8 @@ pub enum Handshake {
     EncryptedToken,
     /// A GET with `hub.challenge` and the agreed `hub.verify_token` (Meta).
     HubToken,
-    /// A GET with `hub.challenge`; the token is compared where one is agreed on (`WebSub`).
-    HubChallenge,
+    /// A GET with `hub.challenge` about the agreed `hub.topic` (`WebSub`).
+    HubTopic,
     /// X: a GET with `crc_token`, answered with its HMAC.
     CrcToken,
     /// A GET with `challenge`, echoed.
@@ -44,7 +54,7 @@ pub enum Handshake {
     Ping,
     /// A HEAD request, answered 200.
     Head,
-    /// OPTIONS with `WebHook-Request-Origin`, answered with the origins that are allowed.
+    /// OPTIONS with `WebHook-Request-Origin`, answered with the origin that is allowed.
     Origin,
 }
 
@@ -54,13 +64,13 @@ pub fn of(scheme: &str) -> Option<Handshake> {
 }
 
 impl Handshake {
-    /// The reply to a request that is a handshake; `None` where it is a delivery. `secret` is the
-    /// text of the source's secret, `token` the agreed one or the allowed origin.
+    /// The reply to a request that is a handshake; `None` where it is a delivery. `agreed` is what the
+    /// provider must say: Meta's verify token, the topic that was subscribed to, the allowed origin.
     pub fn answer(
         self,
         verifier: &Verifier,
         request: &Request<'_>,
-        (secret, token): (&str, Option<&str>),
+        agreed: Option<&str>,
         time: Time,
     ) -> Option<Result<Reply, Refusal>> {
         let is = |method: &str| request.method.is_some_and(|m| m.eq_ignore_ascii_case(method));
@@ -77,7 +87,7 @@ impl Handshake {
             }
             Self::EncryptedToken => {
                 let root = body(request, "/event", "endpoint.url_validation")?;
-                Some(signed(encrypted(root, secret)))
+                Some(encrypted(root, verifier, request, time))
             }
             Self::Ping => {
                 let root = Json::check(request.body).ok()?.root();
@@ -87,36 +97,52 @@ impl Handshake {
                     _ => None,
                 }
             }
-            Self::HubToken | Self::HubChallenge if is("GET") => {
-                let challenge = parameter(request, "hub.challenge")?;
-                let given = parameter(request, "hub.verify_token").unwrap_or_default();
-                let agreed = match token {
-                    Some(token) => key::same(token.as_bytes(), given.as_bytes()),
-                    None => self == Self::HubChallenge,
+            Self::HubToken | Self::HubTopic if is("GET") => {
+                let challenge = asked(request, "hub.challenge")?;
+                let agrees = match self {
+                    Self::HubToken => says(request, "hub.verify_token", agreed),
+                    _ => {
+                        says(request, "hub.topic", agreed)
+                            || says(request, "hub.verify_token", agreed)
+                    }
                 };
-                Some(if agreed { echo(challenge) } else { Err(Refusal::NoMatch) })
+                let wanted = agrees && says(request, "hub.mode", Some("subscribe"));
+                Some(challenge.and_then(|challenge| {
+                    if wanted { echo(challenge) } else { Err(Refusal::NoMatch) }
+                }))
             }
             Self::CrcToken if is("GET") => {
-                let token = parameter(request, "crc_token")?;
-                let tag = super::mac(Algorithm::HmacSha256, secret.as_bytes(), token.as_bytes());
-                let tag = codec::to_base64(&tag.unwrap_or_default());
-                Some(Ok(json(format!("{{\"response_token\":\"sha256={tag}\"}}"))))
+                let token = asked(request, "crc_token")?;
+                Some(token.and_then(|token| response_token(&token, verifier, time)))
             }
-            Self::Echo if is("GET") => Some(echo(parameter(request, "challenge")?)),
+            Self::Echo if is("GET") => Some(asked(request, "challenge")?.and_then(echo)),
             Self::Head if is("HEAD") => Some(Ok(empty(200))),
-            Self::Origin if is("OPTIONS") => {
-                let origin = request.lines("webhook-request-origin").next()?;
-                let allowed = token.filter(|token| token.as_bytes() == origin);
-                Some(allowed.map(origin_allowed).ok_or(Refusal::NoMatch))
-            }
+            Self::Origin if is("OPTIONS") => match request.one("webhook-request-origin") {
+                Err(Refusal::MissingHeader) => None,
+                Err(refusal) => Some(Err(refusal)),
+                Ok(origin) => {
+                    let allowed = agreed.filter(|text| is_same(text, origin));
+                    Some(allowed.map(origin_allowed).ok_or(Refusal::NoMatch))
+                }
+            },
             Self::HubToken
-            | Self::HubChallenge
+            | Self::HubTopic
             | Self::CrcToken
             | Self::Echo
             | Self::Head
             | Self::Origin => None,
         }
     }
+}
+
+/// Whether a parameter stands there once and says what was agreed on. Nothing is agreed on by a blank.
+fn says(request: &Request<'_>, name: &str, agreed: Option<&str>) -> bool {
+    let given = asked(request, name).and_then(Result::ok);
+    agreed.zip(given).is_some_and(|(agreed, given)| is_same(agreed, given.as_bytes()))
+}
+
+fn is_same(agreed: &str, given: &[u8]) -> bool {
+    !agreed.trim().is_empty() && key::same(agreed.as_bytes(), given)
 }
 
 /// The root of a JSON body that says so.
@@ -143,14 +169,35 @@ fn echo(text: String) -> Result<Reply, Refusal> {
     Ok(Reply { status: 200, headers, body: text })
 }
 
-fn encrypted(root: Value<'_>, secret: &str) -> Result<Reply, Refusal> {
+/// The tag of Zoom's token, by the secret that signed the request.
+fn encrypted(
+    root: Value<'_>,
+    verifier: &Verifier,
+    request: &Request<'_>,
+    time: Time,
+) -> Result<Reply, Refusal> {
+    let secret = verifier.verify(request, time)?.secret();
     let plain = root.at("/payload/plainToken")?.and_then(Value::text).ok_or(Refusal::BadBody)?;
-    if !is_plain(&plain) || plain.contains(['"', '\\']) {
+    let tag = codec::to_hex(&tag(verifier, secret, &plain)?);
+    Ok(json(format!("{{\"plainToken\":\"{plain}\",\"encryptedToken\":\"{tag}\"}}")))
+}
+
+/// X's answer to its token, by the first live secret.
+fn response_token(token: &str, verifier: &Verifier, time: Time) -> Result<Reply, Refusal> {
+    let (secret, _) = verifier.live(time).next().ok_or(Refusal::BadSecret)?;
+    let tag = codec::to_base64(&tag(verifier, secret, token)?);
+    Ok(json(format!("{{\"response_token\":\"sha256={tag}\"}}")))
+}
+
+/// Signs a token and nothing else: a text with brackets, quotes or colons could be a body or a signed
+/// content, and the tag of a forgery.
+fn tag(verifier: &Verifier, secret: usize, token: &str) -> Result<Vec<u8>, Refusal> {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(&byte);
+    if !(1..=ECHO_BYTES_MAX).contains(&token.len()) || !token.bytes().all(letter) {
         return Err(Refusal::Malformed);
     }
-    let tag = super::mac(Algorithm::HmacSha256, secret.as_bytes(), plain.as_bytes());
-    let tag = codec::to_hex(&tag.unwrap_or_default());
-    Ok(json(format!("{{\"plainToken\":\"{plain}\",\"encryptedToken\":\"{tag}\"}}")))
+    let secret = verifier.secrets.get(secret).ok_or(Refusal::BadSecret)?;
+    secret.key.sign(token.as_bytes()).ok_or(Refusal::BadSecret)
 }
 
 fn is_plain(text: &str) -> bool {
@@ -174,16 +221,16 @@ fn origin_allowed(origin: &str) -> Reply {
     Reply { status: 200, headers, body: String::new() }
 }
 
-/// The one decoded value of a query parameter.
-fn parameter(request: &Request<'_>, name: &str) -> Option<String> {
+/// The one decoded value of a query parameter; `None` where there is none.
+fn asked(request: &Request<'_>, name: &str) -> Option<Result<String, Refusal>> {
     let (_, query) = url_forms::path(request.url?).split_once('?')?;
     let pairs = decode_form(query.as_bytes());
     let mut values = pairs.into_iter().filter(|(key, _)| key == name.as_bytes());
     let (_, value) = values.next()?;
-    if values.next().is_some() {
-        return None;
-    }
-    String::from_utf8(value).ok()
+    Some(match values.next() {
+        None => String::from_utf8(value).map_err(|_| Refusal::Malformed),
+        Some(_) => Err(Refusal::AmbiguousHeader),
+    })
 }
 
 /// The longest text that is echoed, in bytes.
@@ -196,7 +243,7 @@ const HANDSHAKES: [(&str, Handshake); 10] = [
     ),
     ("zoom-v0", Handshake::EncryptedToken),
     ("github-sha256", Handshake::HubToken),
-    ("hub-signature-*", Handshake::HubChallenge),
+    ("hub-signature-*", Handshake::HubTopic),
     ("x-crc", Handshake::CrcToken),
     ("dropbox-hex", Handshake::Echo),
     ("discord-ed25519", Handshake::Ping),
@@ -209,7 +256,7 @@ mod tests {
     use super::*;
     use crate::{
         Millis,
-        scheme::{Message, named},
+        scheme::{Algorithm, Message, mac, named},
     };
 
     const NOW: Time = Time::At(Millis(1_700_000_000_000));
@@ -226,14 +273,14 @@ mod tests {
             signed.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         lines.extend(more.iter().map(|(name, value)| (*name, value.as_bytes())));
         let request = Request { headers: &lines, body: body.as_bytes(), ..Request::default() };
-        of(scheme).expect("a handshake").answer(&verifier, &request, ("secret", None), NOW)
+        of(scheme).expect("a handshake").answer(&verifier, &request, None, NOW)
     }
 
     fn get(scheme: &str, url: &str, token: Option<&str>) -> Option<Result<Reply, Refusal>> {
         let mut verifier = Verifier::new(named(scheme).expect("a row"));
         verifier.add("secret").expect("a secret");
         let request = Request { method: Some("GET"), url: Some(url), ..Request::default() };
-        of(scheme).expect("a handshake").answer(&verifier, &request, ("secret", token), NOW)
+        of(scheme).expect("a handshake").answer(&verifier, &request, token, NOW)
     }
 
     #[test]
@@ -255,7 +302,7 @@ mod tests {
         let body = br#"{"type":"url_verification","challenge":"abc"}"#;
         let request = Request { body, ..Request::default() };
         let handshake = of("slack-v0").expect("a handshake");
-        let reply = handshake.answer(&verifier, &request, ("secret", None), NOW);
+        let reply = handshake.answer(&verifier, &request, None, NOW);
         assert_eq!(reply, Some(Err(Refusal::MissingHeader)));
     }
 
@@ -271,12 +318,84 @@ mod tests {
     fn tokens_are_answered_with_their_hmac() {
         let zoom = r#"{"event":"endpoint.url_validation","payload":{"plainToken":"qgg8vlvZ"}}"#;
         let reply = ask("zoom-v0", zoom, &[]).expect("a handshake").expect("signed");
-        let tag = super::super::mac(Algorithm::HmacSha256, b"secret", b"qgg8vlvZ").expect("a tag");
+        let tag = mac(Algorithm::HmacSha256, b"secret", b"qgg8vlvZ").expect("a tag");
         assert!(reply.body.contains(&codec::to_hex(&tag)), "{}", reply.body);
         let reply = get("x-crc", "https://a.example/?crc_token=abc", None);
         let reply = reply.expect("a handshake").expect("an answer");
-        let tag = super::super::mac(Algorithm::HmacSha256, b"secret", b"abc").expect("a tag");
+        let tag = mac(Algorithm::HmacSha256, b"secret", b"abc").expect("a tag");
         assert!(reply.body.contains(&codec::to_base64(&tag)), "{}", reply.body);
+    }
+
+    #[test]
+    fn nothing_that_could_be_signed_elsewhere_is_signed_as_a_token() {
+        for body in ["%7B%22tweet_create_events%22%3A%5B%5D%7D", "%5B1%5D", "%221%22", "", "v0:1:2"]
+        {
+            let url = format!("https://a.example/?crc_token={body}");
+            assert_eq!(get("x-crc", &url, None), Some(Err(Refusal::Malformed)), "{body}");
+        }
+        let twice = "https://a.example/?crc_token=a&crc_token=b";
+        assert_eq!(get("x-crc", twice, None), Some(Err(Refusal::AmbiguousHeader)));
+        let zoom = r#"{"event":"endpoint.url_validation","payload":{"plainToken":"v0:1:{}"}}"#;
+        assert_eq!(ask("zoom-v0", zoom, &[]), Some(Err(Refusal::Malformed)));
+    }
+
+    #[test]
+    fn a_token_is_signed_by_the_secret_that_signed_the_request() {
+        let body = r#"{"event":"endpoint.url_validation","payload":{"plainToken":"qgg8vlvZ"}}"#;
+        let zoom = named("zoom-v0").expect("a row");
+        let mut signer = Verifier::new(zoom);
+        signer.add("new").expect("a secret");
+        let message =
+            Message { timestamp: "1700000000", body: body.as_bytes(), ..Message::default() };
+        let signed = signer.sign(&message, NOW).expect("a message");
+        let lines: Vec<(&str, &[u8])> =
+            signed.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        let mut verifier = Verifier::new(zoom);
+        verifier.add("old").expect("a secret").add("new").expect("a secret");
+        let request = Request { headers: &lines, body: body.as_bytes(), ..Request::default() };
+        let reply = Handshake::EncryptedToken.answer(&verifier, &request, None, NOW);
+        let tag = mac(Algorithm::HmacSha256, b"new", b"qgg8vlvZ").expect("a tag");
+        assert!(reply.expect("a handshake").expect("signed").body.contains(&codec::to_hex(&tag)));
+    }
+
+    #[test]
+    fn a_topic_is_confirmed_only_when_it_was_asked_for() {
+        let url = |mode: &str| {
+            format!(
+                "https://a.example/?hub.mode={mode}&hub.topic=https%3A%2F%2Ft.example%2F&hub.challenge=42"
+            )
+        };
+        let topic = Some("https://t.example/");
+        let reply = get("hub-signature-*", &url("subscribe"), topic).expect("a handshake");
+        assert_eq!(reply.expect("agreed").body, "42");
+        for (mode, agreed) in [
+            ("unsubscribe", topic),
+            ("subscribe", Some("https://other.example/")),
+            ("subscribe", Some("")),
+            ("subscribe", None),
+        ] {
+            let reply = get("hub-signature-*", &url(mode), agreed);
+            assert_eq!(reply, Some(Err(Refusal::NoMatch)), "{mode} {agreed:?}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_allowed_only_when_it_is_the_one() {
+        let ask = |origins: &[&str], agreed| {
+            let lines: Vec<(&str, &[u8])> =
+                origins.iter().map(|of| ("WebHook-Request-Origin", of.as_bytes())).collect();
+            let request =
+                Request { headers: &lines, method: Some("OPTIONS"), ..Request::default() };
+            let verifier = Verifier::new(named("github").expect("a row"));
+            Handshake::Origin.answer(&verifier, &request, agreed, NOW)
+        };
+        let reply = ask(&["sender.example"], Some("sender.example"));
+        assert_eq!(reply.expect("a handshake").expect("allowed").headers[0].1, "sender.example");
+        assert_eq!(ask(&[], Some("sender.example")), None);
+        assert_eq!(ask(&["other.example"], Some("sender.example")), Some(Err(Refusal::NoMatch)));
+        assert_eq!(ask(&["sender.example"], None), Some(Err(Refusal::NoMatch)));
+        let two = ask(&["sender.example", "other.example"], Some("sender.example"));
+        assert_eq!(two, Some(Err(Refusal::AmbiguousHeader)));
     }
 
     #[test]
@@ -285,7 +404,13 @@ mod tests {
         let reply = get("github-sha256", url, Some("t1")).expect("a handshake");
         assert_eq!(reply.expect("agreed").body, "42");
         assert_eq!(get("github-sha256", url, Some("t2")), Some(Err(Refusal::NoMatch)));
-        assert_eq!(get("github-sha256", url, None), Some(Err(Refusal::NoMatch)), "none agreed");
+        for nothing in [None, Some(""), Some(" ")] {
+            assert_eq!(get("github-sha256", url, nothing), Some(Err(Refusal::NoMatch)));
+        }
+        let blank = "https://a.example/?hub.mode=subscribe&hub.verify_token=&hub.challenge=42";
+        assert_eq!(get("github-sha256", blank, Some("")), Some(Err(Refusal::NoMatch)));
+        let other = url.replace("subscribe", "unsubscribe");
+        assert_eq!(get("github-sha256", &other, Some("t1")), Some(Err(Refusal::NoMatch)));
         assert_eq!(get("github-sha256", "https://a.example/", Some("t1")), None);
     }
 }

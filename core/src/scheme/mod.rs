@@ -105,7 +105,7 @@ pub struct Template {
     pub signed: List<Part>,
     /// Where the signed time stands, and its unit.
     pub clock: Option<(Place, Unit)>,
-    /// Headers that must be present and say exactly this.
+    /// Headers that say exactly this where they are present.
     pub fixed: List<(Text, Text)>,
     /// A query parameter that must be the hexadecimal SHA-256 of the body.
     pub body_sha256_query: Option<Text>,

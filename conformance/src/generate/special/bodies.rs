@@ -6,10 +6,10 @@ use hookproof_core::{
 };
 use serde_json::{Value, json};
 
-use super::{Row, mac};
+use super::{ADYEN, Row, mac};
 
 pub(super) fn adyen() -> Vec<Value> {
-    let key = "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056";
+    let key = ADYEN;
     let item = |reference: &str, amount: &str, signed: &str| {
         let text = format!("{reference}::Shop:order-1:{signed}:EUR:AUTHORISATION:true");
         let key = codec::hex(key.as_bytes()).unwrap_or_default();

@@ -24,6 +24,7 @@ pub(super) fn file() -> Made {
     cases.extend(bodies::linear());
     cases.extend(tokens());
     cases.extend(several_headers());
+    cases.extend(protocol());
     cases.extend(framing());
     cases.extend(messages::cases());
     cases.extend(urls());
@@ -153,6 +154,34 @@ fn several_headers() -> Vec<Value> {
         ),
         row("docusign-word", vec![("X-DocuSign-Signature-x", tag("key-1"))], false, "no number"),
     ]
+}
+
+/// Adyen names the algorithm beside the tag.
+fn protocol() -> Vec<Value> {
+    let key = codec::hex(ADYEN.as_bytes()).unwrap_or_default();
+    let tag = scheme::mac(Algorithm::HmacSha256, &key, BODY).unwrap_or_default();
+    let rows: [(&str, &[&str], bool, &str); 4] = [
+        ("named", &["HmacSHA256"], true, "the algorithm is named"),
+        ("absent", &[], true, "it is not signed, and may be missing"),
+        ("other", &["HmacSHA1"], false, "another algorithm is named"),
+        ("two", &["HmacSHA256", "none"], false, "two are named"),
+    ];
+    let case = |(name, said, accept, why): (&str, &[&str], _, _)| {
+        let mut headers = vec![("hmacsignature", codec::to_base64(&tag))];
+        headers.extend(said.iter().map(|said| ("protocol", (*said).to_owned())));
+        Row {
+            id: &format!("adyen-protocol-{name}"),
+            flag: "NamedAlgorithm",
+            scheme: "adyen-raw-body",
+            secrets: &[ADYEN],
+            headers,
+            body: BODY,
+            accept,
+            why,
+        }
+        .case()
+    };
+    rows.into_iter().map(case).collect()
 }
 
 fn framing() -> Vec<Value> {
@@ -368,7 +397,7 @@ pub(super) const PAIR: &str =
     "whsk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8DoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuA==";
 pub(super) const PUBLIC: &str = "whpk_A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
 pub(super) const OTHER_PUBLIC: &str = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
-const FLAGS: [Flag; 11] = [
+const FLAGS: [Flag; 12] = [
     ("PublicKey", "AUTH_BYPASS", "a public key verifies, and is never a shared secret"),
     ("TagInBody", "AUTH_BYPASS", "what is signed has to be taken out of the body, each part of it"),
     ("TimeInBody", "AUTH_BYPASS", "the signed time stands in the body"),
@@ -376,6 +405,7 @@ const FLAGS: [Flag; 11] = [
     ("HeaderPerKey", "AVAILABILITY", "each key has a header of its own"),
     ("Framing", "AUTH_BYPASS", "the body is the bytes that arrived, all of them"),
     ("MessageSignature", "AUTH_BYPASS", "the covered components decide, the digest is recomputed"),
+    ("NamedAlgorithm", "INTEROP", "a request that names another algorithm is of another scheme"),
     (
         "ListedHeaders",
         "AUTH_BYPASS",
@@ -393,5 +423,7 @@ const FLAGS: [Flag; 11] = [
         "an obsolete date lies at most fifty years ahead (RFC 9110 5.6.7)",
     ),
 ];
+/// The key of the provider's own examples.
+const ADYEN: &str = "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056";
 /// A shared secret of 32 bytes.
 const SHARED: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";

@@ -3,8 +3,8 @@
 use alloc::borrow::Cow;
 
 use super::{
-    Algorithm, Construction, Encoding, Grammar, KeyForm, Part, Scheme, facts, legacy, list, names,
-    row, single, some, template, text,
+    Algorithm, Construction, Encoding, Grammar, KeyForm, Part, Scheme, Template, facts, legacy,
+    list, names, row, single, some, template, text,
 };
 
 pub(super) static ROWS: [Scheme; 23] = [
@@ -23,7 +23,8 @@ pub(super) static ROWS: [Scheme; 23] = [
         facts(
             "2xx within 10 s",
             some(
-                "Meta: GET with hub.mode, hub.verify_token and hub.challenge; answer hub.challenge as plain text",
+                "Meta: GET with hub.mode=subscribe, the agreed hub.verify_token and hub.challenge; answer \
+                 hub.challenge as plain text",
             ),
             7,
             "github/docs validating-webhook-deliveries.md; octokit/webhooks-methods.js tests",
@@ -83,7 +84,14 @@ pub(super) static ROWS: [Scheme; 23] = [
         Algorithm::HmacSha256,
         KeyForm::Text,
         None,
-        facts("2xx", some("GET with hub.challenge, echoed"), 0, "W3C WebSub"),
+        facts(
+            "2xx",
+            some(
+                "GET with hub.mode=subscribe, the agreed hub.topic and hub.challenge; answer hub.challenge",
+            ),
+            0,
+            "W3C WebSub",
+        ),
     ),
     row(
         ("shopify-hmac", "Shopify"),
@@ -162,13 +170,16 @@ pub(super) static ROWS: [Scheme; 23] = [
     ),
     row(
         ("adyen-raw-body", "Adyen (management, banking)"),
-        template(
-            list![names("HmacSignature", None, None)],
-            single(""),
-            Encoding::Base64,
-            &[Part::Body],
-            None,
-        ),
+        Construction::Template(Template {
+            names: list![names("HmacSignature", None, None)],
+            grammar: single(""),
+            encoding: Encoding::Base64,
+            signed: Cow::Borrowed(&[Part::Body]),
+            clock: None,
+            // Adyen sends it beside the tag, not signed; an older request may lack it.
+            fixed: list![(text("Protocol"), text("HmacSHA256"))],
+            body_sha256_query: None,
+        }),
         Algorithm::HmacSha256,
         KeyForm::Hex,
         None,
@@ -203,7 +214,9 @@ pub(super) static ROWS: [Scheme; 23] = [
         facts(
             "2xx",
             some(
-                "GET with crc_token: answer JSON within 3 s, `response_token` is `sha256=` and base64 of the HMAC-SHA256 of crc_token",
+                "GET with crc_token, not signed: answer JSON within 3 s, `response_token` is `sha256=` and \
+                 base64 of the HMAC-SHA256 of crc_token. The answer would verify for a body of that text, so \
+                 sign nothing but letters, digits and -_.~+/=",
             ),
             0,
             "twitterdev account-activity docs",
@@ -319,7 +332,7 @@ pub(super) static ROWS: [Scheme; 23] = [
     ),
     row(
         ("hubspot-v1", "HubSpot"),
-        Construction::Template(super::Template {
+        Construction::Template(Template {
             names: list![names("X-HubSpot-Signature", None, None)],
             grammar: single(""),
             encoding: Encoding::Hex,
