@@ -62,6 +62,7 @@ fn a_mail_without_a_key_is_sent_twice() {
     let verdict = check(|| CallsWithoutKey).run();
     breaks(&verdict, Promise::R14);
     assert!(verdict.to_string().contains(" without a key: the effect happened"), "{verdict}");
+    assert!(verdict.to_string().contains("The handler calls outside without a key"), "{verdict}");
 }
 
 /// The same, with the operation's key.
@@ -93,7 +94,25 @@ impl Handler<SimTx> for KeysByDelivery {
 
 #[test]
 fn a_key_made_of_the_delivery_id_is_two_keys() {
-    breaks(&check(|| KeysByDelivery).run(), Promise::R14);
+    let verdict = check(|| KeysByDelivery).run();
+    breaks(&verdict, Promise::R14);
+    assert!(verdict.to_string().contains("with another key in each try"), "{verdict}");
+}
+
+/// Sends the mail with its key, and makes nothing true in the transaction.
+struct OnlyCalls;
+
+impl Handler<SimTx> for OnlyCalls {
+    async fn apply(&self, tx: &mut SimTx, event: &Incoming<'_>) -> Done {
+        Ok(tx.call_outside(event.operation, Some(&event.key()))?)
+    }
+}
+
+#[test]
+fn a_call_outside_is_not_the_effect_of_the_transaction() {
+    let verdict = check(|| OnlyCalls).run();
+    breaks(&verdict, Promise::R13);
+    assert!(verdict.to_string().contains("a call outside is none"), "{verdict}");
 }
 
 /// Takes a second connection from the pool for the booking.

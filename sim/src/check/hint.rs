@@ -1,6 +1,8 @@
 //! What a handler did wrong, where its history shows it plainly.
 
-use crate::history::{Cause, Fact, HandlerOutcome, Line, ReceiptNo, Verdict, WorkFault};
+use crate::history::{
+    Cause, Fact, HandlerOutcome, Line, NO_KEY, OperationKey, ReceiptNo, Verdict, WorkFault,
+};
 
 /// A sentence on the last slip of a handler in a history, for whoever wrote it.
 pub(super) fn hint(history: &[Line]) -> Option<String> {
@@ -12,9 +14,34 @@ pub(super) fn hint(history: &[Line]) -> Option<String> {
                 let applied = same_time.iter().any(|next| is_applied(next, receipt));
                 (applied && !same_time.iter().any(|next| is_effect_by(next, receipt))).then(|| {
                     let no = receipt.0;
+                    let mut before = history[..at].iter().rev();
+                    let called = before
+                        .by_ref()
+                        .take_while(|before| before.at == line.at)
+                        .any(|before| matches!(before.fact, Fact::ExternalCall { .. }));
+                    let why = if called {
+                        "a call outside is none. Make it within the transaction (tx.effect), and \
+                         let the call tell of it"
+                    } else {
+                        "it skipped it, or passed over an error"
+                    };
                     format!(
-                        "The handler of receipt {no} returned Ok, and its effect had not been made: it \
-                         skipped it, or passed over an error."
+                        "The handler of receipt {no} returned Ok, and its effect had not been made: \
+                         {why}."
+                    )
+                })
+            }
+            Fact::ExternalCall { operation, key, did: true } => {
+                let former = history[..at].iter().rev().find_map(|before| called(before, operation));
+                former.map(|former| {
+                    let mistake = match (former, key) {
+                        (NO_KEY, _) | (_, NO_KEY) => "without a key",
+                        _ => "with another key in each try",
+                    };
+                    format!(
+                        "The handler calls outside {mistake}, and no rollback takes a call back: show \
+                         the service event.key(), or declare the rule external and leave the call \
+                         to the outbox."
                     )
                 })
             }
@@ -58,6 +85,14 @@ fn is_applied(line: &Line, receipt: ReceiptNo) -> bool {
         line.fact,
         Fact::Worked { receipt: worked, verdict: Verdict::Applied, .. } if worked == receipt
     )
+}
+
+/// The key of an earlier call for this operation through which its effect happened.
+fn called(line: &Line, operation: OperationKey) -> Option<u64> {
+    match line.fact {
+        Fact::ExternalCall { operation: of, key, did: true } => (of == operation).then_some(key),
+        _ => None,
+    }
 }
 
 /// Whether the event is said to be at fault for a failure of its work.
