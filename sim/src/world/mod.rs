@@ -11,6 +11,8 @@ mod faults;
 mod operate;
 mod own;
 pub mod pack;
+mod people;
+mod publish;
 mod receive;
 pub mod seal;
 mod send;

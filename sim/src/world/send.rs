@@ -1,13 +1,11 @@
-//! The sender's steps: publish, fan out, claim, send, settle. The receiver's own outbox, with its
+//! The sender's steps from claim to settle. The receiver's own outbox, with its
 //! effects for an external service, is driven by the same steps.
 
 use hookproof_core::{
-    Digest, Id, Millis, Reason,
+    Id, Millis, Reason,
     endpoint::{Endpoint, Lane},
-    model::Order,
-    outbox::{Attempt, Claim, Delivery, Ended, Event, Published, Request, Stand, publish},
+    outbox::{Attempt, Claim, Delivery, Ended, Request, Stand},
     plan::{self, Uncommitted},
-    work::Fetched,
 };
 
 use super::{
@@ -16,8 +14,8 @@ use super::{
 use crate::{
     dice::Site,
     history::{
-        self, Address, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, EntityNo, EventNo,
-        Fact, Family, Node, Outcome, Side, Signed,
+        Address, Body, DeliveryId, DeliveryNo, DeliveryStand, EndpointNo, Fact, Node, Outcome,
+        Side, Signed,
     },
     rogue::Rogue,
 };
@@ -52,185 +50,6 @@ impl World {
             Step::Response(answer) => self.response(answer, twist, ctx),
             _ => unreachable!("the other steps have their own rooms"),
         }
-    }
-
-    fn publish(&mut self, event: u32, call: u8, tries: u8, ctx: &mut Ctx<'_>) {
-        let planned = ctx.setup.events[event as usize];
-        let no = EventNo(event);
-        if call > 0 && tries == 0 {
-            self.say(ctx, Node::App, Fact::Fault { family: Family::Republish });
-        }
-        if ctx.is(Rogue::SendsThenCommits) {
-            self.send_outside(event, ctx);
-        }
-        if planned.rolls_back {
-            self.say(ctx, Node::App, Fact::RolledBack { event: no });
-            return;
-        }
-        let early = match ctx.rogue {
-            Some(Rogue::DuplicateNeverQueued) if call > 0 || tries > 0 => {
-                Some(history::Published::Duplicate)
-            }
-            Some(Rogue::AcceptsBeforeCommit) if tries == 0 => Some(history::Published::Accepted),
-            _ => None,
-        };
-        if let Some(answer) = early {
-            let fact = Fact::Published { event: no, other_body: false, answer };
-            self.say(ctx, Node::App, fact);
-            if answer == history::Published::Duplicate {
-                return;
-            }
-        }
-        let now = self.db_now(Side::Sender);
-        let found = self.db(Side::Sender).events[event as usize];
-        let step = Step::PublishCommit { event, call, found, now };
-        self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
-    fn publish_commit(
-        &mut self,
-        event: u32,
-        call: u8,
-        tries: u8,
-        found: Option<&Event>,
-        now: Millis,
-        twist: Option<Twist>,
-        ctx: &mut Ctx<'_>,
-    ) {
-        let planned = ctx.setup.events[event as usize];
-        let other_body = found.is_some() && reuses_key(event, call, ctx);
-        let digest = Digest(u128::from(body_of(event).0 + u32::from(other_body)));
-        let plan = publish(found, Id(u128::from(event)), digest, now);
-        let fact = Fact::Committed {
-            event: EventNo(event),
-            entity: EntityNo(planned.entity),
-            kind: planned.kind,
-            occurrence: planned.occurrence,
-            version: planned.version,
-            body: body_of(event),
-        };
-        let published = self.commit(Side::Sender, Node::App, plan, twist, ctx, |published, _| {
-            [(*published == Published::Accepted).then_some(fact), None]
-        });
-        self.published((event, call, other_body), tries, published, ctx);
-    }
-
-    fn published(
-        &mut self,
-        (event, call, other_body): (u32, u8, bool),
-        tries: u8,
-        published: Result<Published, Uncommitted>,
-        ctx: &mut Ctx<'_>,
-    ) {
-        if self.db(Side::Sender).events[event as usize].is_some() {
-            self.learn(event, ctx);
-        }
-        if published == Ok(Published::Accepted) && ctx.is(Rogue::SendsWithoutOutbox) {
-            if let Some(row) = self.db(Side::Sender).events[event as usize] {
-                self.db_mut(Side::Sender).overwrite_event(Event { wake: None, ..row });
-            }
-            self.send_outside(event, ctx);
-        }
-        let answer = match published {
-            Ok(Published::Accepted) => history::Published::Accepted,
-            Ok(Published::Duplicate) => history::Published::Duplicate,
-            Ok(Published::KeyReused) => history::Published::KeyReused,
-            Err(_) => {
-                let at = self.now + (RETRY_MS << tries.min(7));
-                let (tries, step) = (tries.saturating_add(1), Step::Publish { event, call });
-                self.tasks.push(Task { at, owner: NOBODY, tries, step });
-                history::Published::Failed
-            }
-        };
-        let fact = Fact::Published { event: EventNo(event), other_body, answer };
-        self.say(ctx, Node::App, fact);
-    }
-
-    /// The authoritative API learns of a committed event.
-    fn learn(&mut self, event: u32, ctx: &Ctx<'_>) {
-        let planned = &ctx.setup.events[event as usize];
-        let model =
-            &ctx.setup.terms.models[usize::from(ctx.setup.terms.model_of[planned.entity as usize])];
-        let Some(rule) = model.rule(planned.kind) else { return };
-        let truth = &mut self.truth[planned.entity as usize];
-        let newer = match model.order() {
-            Order::Graph => truth[0].state != rule.to && model.leads(truth[0].state, rule.to),
-            // Of two facts of one moment it takes the one that comes later in life.
-            Order::Version | Order::Sequence | Order::Instant => {
-                (planned.version, rule.to) > (truth[0].version, truth[0].state)
-            }
-        };
-        if newer {
-            *truth = [Fetched { state: rule.to, version: planned.version }, truth[0]];
-        }
-    }
-
-    /// What people do who have no outbox: one request for each endpoint, from memory.
-    fn send_outside(&mut self, event: u32, ctx: &mut Ctx<'_>) {
-        for endpoint in 0..ctx.setup.endpoints {
-            let id = Id(u128::from(ctx.setup.delivery(event, endpoint)));
-            let ticket = hookproof_core::outbox::Ticket {
-                delivery: id,
-                endpoint: Id(u128::from(endpoint)),
-                attempt: 1,
-                fence: 0,
-            };
-            let parcel = parcel(ticket, NOBODY, event);
-            let parcel = self.sealed(parcel, ctx);
-            self.requested(NOBODY, &parcel, ctx);
-            self.then(NOBODY, ctx.setup.lags.net_ms, Step::Request(parcel), ctx);
-        }
-    }
-
-    fn fan_out(
-        &mut self,
-        owner: ProcessNo,
-        event: &Event,
-        twist: Option<Twist>,
-        ctx: &mut Ctx<'_>,
-    ) {
-        if self.dies(owner, twist, ctx) && !ctx.is(Rogue::FanOutHalf) {
-            return;
-        }
-        let no = event.id.0 as u32;
-        let rows = self.db(Side::Sender).endpoints.clone();
-        let endpoints: Vec<(Endpoint, Id)> = (0..)
-            .zip(rows)
-            .map(|(endpoint, row)| (row, Id(u128::from(ctx.setup.delivery(no, endpoint)))))
-            .collect();
-        let Some(plan) = event.fan_out(&endpoints, self.db_now(Side::Sender)) else { return };
-        let half = ctx.is(Rogue::FanOutHalf) && twist == Some(Twist::Die);
-        let node = self.node(owner, ctx);
-        let done = self.commit(Side::Sender, node, plan, twist, ctx, |made, db| {
-            let deliveries = *made as u32;
-            let closed = db.events[index(event.id)].is_some_and(|row| row.processed.is_some());
-            [Some(Fact::FanOutDone { event: EventNo(no), deliveries, closed }), None]
-        });
-        match done {
-            Ok(made) if made > 1 => {
-                self.say(ctx, Node::World, Fact::Fault { family: Family::TwoEndpoints });
-            }
-            Ok(_) | Err(Uncommitted::Conflict) => {}
-            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
-        }
-        if half && done.is_ok_and(|made| made > 1) {
-            let last = endpoints.last().map_or(0, |(_, id)| index(*id));
-            self.db_mut(Side::Sender).forget_delivery(last);
-        }
-    }
-
-    fn sweep(&mut self, owner: ProcessNo, event: Id, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
-        let db = self.db(Side::Sender);
-        let Some(row) = db.events[index(event)] else { return };
-        let no = event.0 as u32;
-        let made = (0..ctx.setup.endpoints)
-            .filter_map(|p| db.delivery(Id(u128::from(ctx.setup.delivery(no, p)))).copied());
-        let deliveries: Vec<Delivery> = made.collect();
-        let Some(plan) = row.sweep(&deliveries, self.db_now(Side::Sender)) else { return };
-        let node = self.node(owner, ctx);
-        let fact = Fact::Swept { event: EventNo(no) };
-        let _ = self.commit(Side::Sender, node, plan, twist, ctx, |(), _| [Some(fact), None]);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
@@ -312,7 +131,7 @@ impl World {
         self.tasks.push(Task { at, owner, tries: 0, step: Step::Await { request } });
     }
 
-    fn requested(&self, owner: ProcessNo, parcel: &Parcel, ctx: &mut Ctx<'_>) {
+    pub(super) fn requested(&self, owner: ProcessNo, parcel: &Parcel, ctx: &mut Ctx<'_>) {
         let fact = Fact::Requested {
             delivery: DeliveryNo(parcel.ticket.delivery.0 as u32),
             endpoint: EndpointNo(parcel.ticket.endpoint.0 as u32),
@@ -538,17 +357,16 @@ impl World {
     }
 }
 
-/// Whether a call shows the key of an event that is there with another body.
-fn reuses_key(event: u32, call: u8, ctx: &Ctx<'_>) -> bool {
-    call > 0 && ctx.dice.below(Site::new(0x87, event, u32::from(call), 0), 4) == 0
-}
-
 /// The bytes of an event, as a number; the three above it are for bytes that differ.
 pub(super) fn body_of(event: u32) -> Body {
     Body(event * 4)
 }
 
-fn parcel(ticket: hookproof_core::outbox::Ticket, from: ProcessNo, event: u32) -> Parcel {
+pub(super) fn parcel(
+    ticket: hookproof_core::outbox::Ticket,
+    from: ProcessNo,
+    event: u32,
+) -> Parcel {
     let (id, body) = (DeliveryId(ticket.delivery.0 as u32), body_of(event));
     let signer = ticket.endpoint.0 as u32;
     let seal = Seal { signer, secrets: 0, at: Millis(0), body, id };
@@ -607,7 +425,7 @@ pub(crate) fn delivery_stand(stand: Stand, now: Millis) -> DeliveryStand {
 /// How many polls a process waits after its infrastructure failed.
 const PAUSE_POLLS: u64 = 5;
 /// How long before a first second try.
-const RETRY_MS: u64 = 500;
+pub(super) const RETRY_MS: u64 = 500;
 /// How often a step is tried again before the row's own wake is left to take over.
 const TRIES_MAX: u8 = 12;
 /// How long after an acknowledgement the sweep looks at its event.
