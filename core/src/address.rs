@@ -50,7 +50,7 @@ pub fn is_metadata(address: IpAddr) -> bool {
         IpAddr::V4(address) => address.is_link_local() || METADATA_V4.contains(&address.octets()),
         IpAddr::V6(address) => {
             address.is_unicast_link_local()
-                || address == METADATA_V6
+                || METADATA_V6.contains(&address)
                 || embedded(address).is_some_and(|inner| is_metadata(IpAddr::V4(inner)))
         }
     }
@@ -118,7 +118,12 @@ const NOT_PUBLIC_V4: [([u8; 4], u8); 15] = [
 ];
 /// Metadata and platform services outside of link-local: Azure, Alibaba, Oracle.
 const METADATA_V4: [[u8; 4]; 3] = [[168, 63, 129, 16], [100, 100, 100, 200], [192, 0, 0, 192]];
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+/// The same among private ones: of Amazon, also the one for pods, and of Google.
+const METADATA_V6: [Ipv6Addr; 3] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+];
 const GLOBAL_UNICAST: u128 = 0x2000 << 112;
 /// Within global unicast: protocol assignments with Teredo, documentation.
 const NOT_PUBLIC_V6: [(u128, u8); 3] =

@@ -147,13 +147,17 @@ fn rfc850(value: &[u8], now: i64) -> Option<i64> {
     if rest.len() != 18 || rest[2] != b'-' || rest[6] != b'-' || rest[9] != b' ' {
         return None;
     }
-    let latest = year_of(now.div_euclid(86_400)) + 50;
-    let latest = latest - (latest - number(&rest[7..9])?).rem_euclid(100);
+    let (this_year, this_month, this_date) = civil(now.div_euclid(86_400));
+    let latest = this_year + 50 - (this_year + 50 - number(&rest[7..9])?).rem_euclid(100);
     let at = |year| {
         let day = days(year, month(&rest[3..6])?, number(&rest[..2])?)?;
         Some((day, day * 86_400 + time_of_day(&rest[10..])?))
     };
-    let ahead = at(latest).is_none_or(|(_, at)| at > now.saturating_add(FIFTY_YEARS_S));
+    // Fifty years after a leap day there is none.
+    let limit = days(this_year + 50, this_month, this_date)
+        .or_else(|| days(this_year + 50, this_month, 28))
+        .map_or(i64::MAX, |day| day * 86_400 + now.rem_euclid(86_400));
+    let ahead = at(latest).is_none_or(|(_, at)| at > limit);
     let (day, at) = at(if ahead { latest - 100 } else { latest })?;
     let full = WEEKDAYS_FULL.iter().find(|full| full.starts_with(weekday(day)))?;
     (full == &name).then_some(at)
@@ -249,11 +253,6 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + day_of_era - 719_468)
 }
 
-/// The year of a day since the epoch, held to years that dates can name.
-fn year_of(day: i64) -> i64 {
-    civil(day).0
-}
-
 /// Year, month and date of a day since the epoch, held to years that dates can name.
 fn civil(day: i64) -> (i64, i64, i64) {
     let day = day.clamp(0, 2_932_896) + 719_468;
@@ -277,8 +276,6 @@ const MONTHS: [&[u8]; 12] = [
 ];
 const WEEKDAYS_FULL: [&[u8]; 7] =
     [b"Monday", b"Tuesday", b"Wednesday", b"Thursday", b"Friday", b"Saturday", b"Sunday"];
-/// The longest fifty years, in seconds.
-const FIFTY_YEARS_S: i64 = 18_263 * 86_400;
 /// The end of 2019, where nobody says what time it is.
 const PIVOT_S: i64 = 1_577_836_799;
 /// As many digits as the largest signed 64-bit value has.
@@ -317,6 +314,9 @@ mod tests {
         assert_eq!(at("Monday, 01-Jan-01 00:00:00 GMT", of_1999), Some(978_307_200));
         assert_eq!(at("Monday, 06-Nov-73 08:49:37 GMT", 1_700_000_000), Some(3_277_183_777));
         assert_eq!(at("Monday, 31-Dec-73 08:49:37 GMT", 1_700_000_000), Some(126_175_777));
+        let of_2025 = 1_750_000_000;
+        assert_eq!(at("Saturday, 15-Jun-75 15:06:40 GMT", of_2025), Some(3_327_836_800));
+        assert_eq!(at("Sunday, 15-Jun-75 15:06:41 GMT", of_2025), Some(172_076_801));
         let unknown = |text: &str| Instant::parse(text.as_bytes(), Unit::HttpDate);
         let seconds = |text: &str| unknown(text).map(|at| at.seconds);
         assert_eq!(seconds("Sunday, 06-Nov-94 08:49:37 GMT"), Some(784_111_777));

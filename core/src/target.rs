@@ -202,7 +202,8 @@ fn has_userinfo(text: &str) -> bool {
 /// network, is denied; its addresses decide in any case.
 fn vet_name(name: &str, policy: &TargetPolicy) -> Result<String, Denied> {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-    if name.is_empty() || name.split('.').any(str::is_empty) || name.len() > 253 {
+    let fits = |label: &str| (1..=63).contains(&label.len());
+    if !name.split('.').all(fits) || name.len() > 253 {
         return Err(Denied::NotAUrl);
     }
     let internal = !name.contains('.')

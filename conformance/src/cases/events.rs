@@ -156,6 +156,12 @@ fn newest(events: &[Event<'_>], order: Option<&str>) -> Result<Value, Unreadable
             occurrence: 0,
             version: event.order.unwrap_or(0),
         };
+        // States of a case have no order of their own, so two at one version are a question too.
+        let known = entity.state != State(0) && entity.state != State(proposal.event.0 as u8);
+        if order == Order::Version && known && entity.version == proposal.version {
+            undecided = true;
+            continue;
+        }
         match model.standing(&entity, &proposal) {
             Standing::Due(state) => {
                 entity.state = state;

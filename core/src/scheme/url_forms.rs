@@ -35,13 +35,15 @@ pub(crate) fn path(url: &str) -> &str {
     }
 }
 
-/// The undecoded value of a query parameter.
+/// The undecoded value of a query parameter that stands there once.
 pub(crate) fn query<'a>(url: &'a str, name: &str) -> Option<&'a str> {
     let (_, query) = path(url).split_once('?')?;
-    query.split('&').find_map(|pair| {
+    let mut values = query.split('&').filter_map(|pair| {
         let (key, value) = pair.split_once('=')?;
         (key == name).then_some(value)
-    })
+    });
+    let value = values.next()?;
+    values.next().is_none().then_some(value)
 }
 
 fn add(all: &mut Vec<Cow<'_, str>>, other: String) {
