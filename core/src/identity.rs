@@ -249,6 +249,8 @@ impl Reader<'_> {
             Place::Beside(pairs) => self.beside(pairs)?,
             Place::Body(pointer) => match self.value(pointer)? {
                 Some(value) if value.is_null() => None,
+                // Two truths would be one delivery.
+                Some(value) if value.is_bool() => return Err(Fault::BadId),
                 Some(value) => Some(value.scalar().ok_or(Fault::BadId)?),
                 None => None,
             },
@@ -344,6 +346,7 @@ mod tests {
         assert!(paymos(&[], &format!(r#"{{"event_id":"{}"}}"#, "a".repeat(255))).is_ok());
         assert_eq!(paymos(&[], "{}"), Err(Fault::NoId));
         assert_eq!(paymos(&[], r#"{"event_id":null}"#), Err(Fault::NoId));
+        assert_eq!(paymos(&[], r#"{"event_id":true}"#), Err(Fault::BadId));
     }
 
     #[test]

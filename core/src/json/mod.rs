@@ -108,6 +108,11 @@ impl<'a> Value<'a> {
         self.raw == b"null"
     }
 
+    /// Whether this is `true` or `false`.
+    pub fn is_bool(self) -> bool {
+        self.raw == b"true" || self.raw == b"false"
+    }
+
     /// As it is spelled.
     pub const fn raw(self) -> &'a [u8] {
         self.raw
