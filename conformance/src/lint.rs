@@ -12,12 +12,13 @@ use crate::{
 };
 
 /// The schema of each kind.
-const SCHEMAS: [(&str, &str); 18] = [
+const SCHEMAS: [(&str, &str); 19] = [
     ("backoff.delay", include_str!("../../vectors/schema/backoff.delay.json")),
     ("config.tolerance", include_str!("../../vectors/schema/config.tolerance.json")),
     ("dedup.identity", include_str!("../../vectors/schema/dedup.identity.json")),
     ("handshake.answer", include_str!("../../vectors/schema/handshake.answer.json")),
     ("header.custom", include_str!("../../vectors/schema/header.custom.json")),
+    ("identity.read", include_str!("../../vectors/schema/identity.read.json")),
     ("json.preserve", include_str!("../../vectors/schema/json.preserve.json")),
     ("ladder.schedule", include_str!("../../vectors/schema/ladder.schedule.json")),
     ("order.merge", include_str!("../../vectors/schema/order.merge.json")),

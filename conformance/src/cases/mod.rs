@@ -5,6 +5,7 @@ mod bytes;
 mod events;
 mod fields;
 mod handshakes;
+mod identities;
 mod signatures;
 mod targets;
 
@@ -111,7 +112,12 @@ pub const KINDS: [Kind; 16] = [
 ];
 
 /// The kinds that decide on events.
-pub const EVENT_KINDS: [Kind; 2] = [
+pub const EVENT_KINDS: [Kind; 3] = [
+    Kind {
+        name: "identity.read",
+        graded: &["result", "id", "event_type", "resource", "version", "seconds", "account"],
+        run: identities::read,
+    },
     Kind { name: "dedup.identity", graded: &["same"], run: events::same_delivery },
     Kind { name: "order.merge", graded: &["final"], run: events::merge },
 ];

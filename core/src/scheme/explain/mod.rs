@@ -106,7 +106,7 @@ impl fmt::Display for Mistake {
                 "the signature is right, its timestamp lies outside of the tolerance"
             }
             Self::ListAsOneValue => {
-                "the header holds a list of signatures; it was read as one value"
+                "the header holds a list of signatures: read as one value it does not verify"
             }
             Self::UrlPort => {
                 "the URL was signed with its port, or without: configure it as the provider does"
