@@ -231,7 +231,9 @@ pub(crate) fn key(form: &KeyForm) -> String {
 pub(crate) fn clock(scheme: &Scheme) -> String {
     let Some(template) = template(scheme) else {
         return match &scheme.construction {
-            Construction::HttpMessage => "the parameter `created`, in seconds".into(),
+            Construction::HttpMessage => {
+                "the parameter `created`, in seconds: a signature without it is refused".into()
+            }
             Construction::Mailgun => "`timestamp` of the body, in seconds".into(),
             _ => "none".into(),
         };
