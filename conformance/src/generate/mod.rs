@@ -1,8 +1,8 @@
 //! Makes the generated case files anew. What is committed is what this makes: a test compares.
 //!
-//! Every signature case carries its *recipe* (see [`recipe`]): the text of each header with its tags
-//! left open, and what each tag is made of. A runner for an SDK without a clock parameter signs it
-//! afresh with the time of its own; the lint makes each again and compares.
+//! A signature case that has to be fresh carries its *recipe* (see [`crate::recipe`]): the text of each
+//! header with its tags left open, and what each tag is made of. A runner for an SDK without a clock
+//! parameter signs it afresh with the time of its own; the lint makes each again and compares.
 
 mod answers;
 mod events;
