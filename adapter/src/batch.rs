@@ -20,6 +20,7 @@ use hookproof_core::{
 pub(crate) use self::guard::Kind;
 use self::guard::{Guard, Spot};
 use crate::{
+    crash::{self, Point},
     error::Error,
     store::{Bundle, Callback, Content, Letter},
 };
@@ -295,6 +296,7 @@ async fn finish<S: Session>(
     for write in standing.flat_map(|(bundle, _)| bundle.writes) {
         rest.take(write);
     }
+    crash::here(Point::HalfFanOut).await;
     let now = session.now().await?;
     session.update(&rest.changes, now).await?;
     session.alert(&rest.alerts, now).await?;

@@ -29,6 +29,11 @@ pub fn named(names: &[&str]) -> Id {
     Id(Builder::from_custom_bytes(front(hash)).into_uuid().as_u128())
 }
 
+/// An id as people and columns write it.
+pub fn shown(id: Id) -> String {
+    Uuid::from_u128(id.0).to_string()
+}
+
 /// The digest of a payload, by which repeated bytes are compared.
 pub fn digest(bytes: &[u8]) -> Digest {
     Digest(u128::from_be_bytes(front(Sha256::new_with_prefix(bytes))))

@@ -32,11 +32,15 @@ pub mod ident;
 mod inbox;
 mod migrate;
 pub mod outbox;
+mod place;
 mod postgres;
 mod rows;
+mod sender;
 mod source;
 mod sqlite;
 mod store;
+mod upkeep;
+mod vault;
 mod words;
 mod worker;
 
@@ -52,10 +56,20 @@ pub use crate::{
     host::{Host, Machine},
     inbox::{BadInbox, Inbox, NotDone, NotReceived, Person, Received, Setup, book},
     migrate::SCHEMA_VERSION,
+    place::Place,
     postgres::PgStore,
+    sender::{
+        Address, Change, Claimed, IdScope, NewEndpoint, NotRegistered, OVERLAP_MS, Outbox, Sealed,
+        SenderStore, Sending, Settled,
+    },
     source::{ANSWER_LIMIT, BadSource, Source},
     sqlite::SqliteStore,
     store::{Bundle, Callback, Content, EVERY_TYPE, Keys, Letter, Message, Rows, Store},
+    upkeep::{
+        Alert, Astray, Pass, UpkeepStore, alert_sent, pull_in, retire_events, retire_receipts,
+        unsent_alerts,
+    },
+    vault::{BadKey, Vault, new_secret},
     worker::{Ran, Taken, Worker},
 };
 

@@ -1,8 +1,29 @@
 //! PostgreSQL: what is committed is on its disk, and rows are locked until then.
 
+/// The database's clock, as its columns keep an instant.
+macro_rules! clock {
+    () => {
+        "clock_timestamp()"
+    };
+}
+
+/// How a set write passes by what others hold.
+macro_rules! skip_locked {
+    () => {
+        " FOR NO KEY UPDATE SKIP LOCKED"
+    };
+}
+
+mod hints;
 mod open;
 mod read;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/sender.rs"]
+mod sender;
 mod sql;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/upkeep.rs"]
+mod upkeep;
 mod write;
 
 use hookproof_core::{
@@ -22,6 +43,11 @@ use crate::{
     outbox,
     store::{Bundle, Keys, Letter, Message, Rows, Store},
 };
+
+/// What the statements that both databases share are compiled for.
+type Here = PgStore;
+type Database = Postgres;
+type Connection = PgConnection;
 
 /// A PostgreSQL database, version 15 or later.
 #[derive(Clone, Debug)]
@@ -88,7 +114,7 @@ impl Store for PgStore {
     }
 
     async fn subscribers(&self, tx: &mut Self::Tx, event: Id) -> Result<Vec<Endpoint>, Error> {
-        read::subscribers(tx, event).await
+        sender::subscribers(tx, event).await
     }
 
     async fn due_receipts(

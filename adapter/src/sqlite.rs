@@ -3,8 +3,28 @@
 //! A lock on a row is the lock on the database here. A handler that is open keeps receipts out, so
 //! handlers must be short.
 
+/// The database's clock, as its columns keep an instant.
+macro_rules! clock {
+    () => {
+        "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+    };
+}
+
+/// How a set write passes by what others hold.
+macro_rules! skip_locked {
+    () => {
+        ""
+    };
+}
+
 mod open;
 mod read;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/sender.rs"]
+mod sender;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/upkeep.rs"]
+mod upkeep;
 mod write;
 
 use std::time::Duration;
@@ -26,6 +46,11 @@ use crate::{
     outbox,
     store::{Bundle, Keys, Letter, Message, Rows, Store},
 };
+
+/// What the statements that both databases share are compiled for.
+type Here = SqliteStore;
+type Database = Sqlite;
+type Connection = SqliteConnection;
 
 /// A SQLite database in a file.
 #[derive(Clone, Debug)]
@@ -93,7 +118,7 @@ impl Store for SqliteStore {
     }
 
     async fn subscribers(&self, tx: &mut Self::Tx, event: Id) -> Result<Vec<Endpoint>, Error> {
-        read::subscribers(tx, event).await
+        sender::subscribers(tx, event).await
     }
 
     async fn due_receipts(

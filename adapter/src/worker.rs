@@ -21,6 +21,7 @@ use crate::{
     crash::{self, Point},
     entity::{EntityType, FETCH_LIMIT, Named},
     error::Error,
+    ident,
     inbox::{CONFLICTS_MAX, Inbox},
     store::{Content, Keys, Letter, Store},
 };
@@ -227,8 +228,8 @@ fn named<'a, Tx>(of: &'a EntityType<Tx>, letter: &'a Letter) -> Named<'a> {
     Named { account: &letter.account, entity_type: &of.name, resource: &letter.resource }
 }
 
-fn shown(taken: Taken) -> uuid::Uuid {
-    uuid::Uuid::from_u128(taken.job.receipt().0)
+fn shown(taken: Taken) -> String {
+    ident::shown(taken.job.receipt())
 }
 
 /// A loop over an [`Inbox`]: as many as are wanted, in as many processes.

@@ -1,11 +1,15 @@
 //! `hookproof`: shows that webhook effects happen at most once, and that it would notice if not.
-//! And looks at single requests: signs and verifies them, runs cases, shows schemes.
+//! And looks at single requests: signs and verifies them, runs cases, shows schemes. And prepares a
+//! database, and books in it by hand.
 //!
 //! One file a verb. Verbs write to a locked standard output, and say how they ended by [`End`].
 
+mod book;
 mod cases;
+mod database;
 mod declared;
 mod input;
+mod migrate;
 mod promises;
 mod prove;
 mod request;
@@ -47,6 +51,12 @@ enum Verb {
     /// Run case files against the built-in implementation, or lint them.
     #[command(subcommand)]
     Cases(cases::Cases),
+    /// Bring a database's tables to this version.
+    #[command(after_help = migrate::ENDS)]
+    Migrate(migrate::Options),
+    /// Book an operation by hand: an event that asks for it later finds it done.
+    #[command(after_help = book::ENDS)]
+    Book(book::Options),
 }
 
 /// How a verb ended, which is the exit code. 2 is an option that was not understood.
@@ -78,6 +88,8 @@ fn main() -> ExitCode {
         Verb::Sign(options) => sign::run(&options, &mut out),
         Verb::Schemes(options) => schemes::run(&options, &mut out),
         Verb::Cases(cases) => cases::run(&cases, &mut out),
+        Verb::Migrate(options) => migrate::run(&options, &mut out),
+        Verb::Book(options) => book::run(&options, &mut out),
     };
     let end =
         end.and_then(|end| out.flush().map(|()| end)).unwrap_or_else(|error| unwritten(&error));

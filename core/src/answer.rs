@@ -2,6 +2,7 @@
 
 use crate::{
     instant,
+    outbox::Ended,
     profile::{OnGone, Profile},
     time::{DAY, SECOND},
 };
@@ -42,6 +43,21 @@ pub const fn classify(answer: Answer, profile: &Profile) -> Class {
         },
         Answer::Status(413) => Class::FailedPermanent { disable: false },
         Answer::Status(_) | Answer::NoAnswer => Class::FailedRetry,
+    }
+}
+
+/// How a request ended, as its delivery is settled by it. `retry_after_s` is what [`retry_after`] read.
+pub const fn ended(answer: Answer, retry_after_s: Option<u64>) -> Ended {
+    match answer {
+        Answer::Status(200..=299) => Ended::Acknowledged,
+        Answer::Status(410) => Ended::Gone,
+        Answer::Status(_) => Ended::Refused {
+            retry_after_ms: match retry_after_s {
+                Some(seconds) => Some(seconds.saturating_mul(SECOND)),
+                None => None,
+            },
+        },
+        Answer::NoAnswer => Ended::Unknown,
     }
 }
 
@@ -174,6 +190,17 @@ mod tests {
         let gone = classify(Answer::Status(410), &Profile::standard_webhooks());
         assert_eq!(gone, Class::FailedPermanent { disable: true });
         assert_eq!(classify(Answer::NoAnswer, &profile), Class::FailedRetry);
+    }
+
+    #[test]
+    fn an_answer_is_settled_by_what_it_says_and_silence_is_unknown() {
+        assert_eq!(ended(Answer::Status(204), Some(9)), Ended::Acknowledged);
+        assert_eq!(ended(Answer::Status(410), None), Ended::Gone);
+        for status in [100, 302, 409, 413, 503] {
+            let refused = Ended::Refused { retry_after_ms: Some(9_000) };
+            assert_eq!(ended(Answer::Status(status), Some(9)), refused, "{status}");
+        }
+        assert_eq!(ended(Answer::NoAnswer, Some(9)), Ended::Unknown);
     }
 
     #[test]

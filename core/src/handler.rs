@@ -64,8 +64,7 @@ impl Incoming<'_> {
     /// The idempotency key for a service outside (R14): made from the operation alone, so it is the
     /// same in every try, in a replay, and for another event that asks for the same.
     pub fn key(&self) -> String {
-        let Operation { entity, transition, occurrence } = self.operation;
-        format!("{:x}-{}-{occurrence}", entity.0, transition.0)
+        self.operation.key()
     }
 }
 

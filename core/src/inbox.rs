@@ -235,6 +235,13 @@ impl Receipt {
         Ok(Plan::new(vec![self.put(row), audit], row))
     }
 
+    /// Whether its bytes may go, while its key stays (R16): it is finished, and older than this. What is
+    /// not finished keeps them, for the work and for a person.
+    pub fn may_lose_payload(&self, now: Millis, keep_ms: u64) -> bool {
+        let finished = matches!(self.stand, Stand::Done(_) | Stand::Ignored);
+        finished && now.since(self.received) > keep_ms
+    }
+
     /// Forgets a receipt that is finished and older than the retention (R16). Operation keys stay.
     pub fn purge(&self, now: Millis, policy: &InboxPolicy) -> Option<Plan<()>> {
         let finished = matches!(self.stand, Stand::Done(_) | Stand::Ignored);

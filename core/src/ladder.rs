@@ -79,6 +79,11 @@ impl Ladder {
         Some(wait + roll % (jitter_max(wait) + 1))
     }
 
+    /// The longest wait with its jitter, in milliseconds.
+    pub fn wait_max_ms(&self) -> u64 {
+        self.waits_ms.iter().map(|wait| wait + jitter_max(*wait)).max().unwrap_or(0)
+    }
+
     /// The sum of all waits with all their jitter, in milliseconds.
     pub fn longest(&self) -> u64 {
         self.waits_ms.iter().map(|wait| wait + jitter_max(*wait)).sum()

@@ -92,6 +92,12 @@ impl Profile {
         self.start_limit_ms.saturating_add(self.time_limit_ms)
     }
 
+    /// The longest that a delivery of this profile ever waits for its next look. One that waits longer has
+    /// seen its clock set back.
+    pub fn wait_max_ms(&self) -> u64 {
+        self.lease_ms().max(self.retry_after_max_ms).max(self.ladder.wait_max_ms())
+    }
+
     /// From the start of a cycle to its last possible start, while the sender is up and the
     /// endpoint active: waits with jitter, and for each attempt its limit and a clamped `Retry-After`.
     pub fn horizon_ms(&self) -> u64 {
@@ -129,6 +135,15 @@ impl InboxPolicy {
             pause_ms: SECOND,
             retention_ms: None,
         }
+    }
+}
+
+impl InboxPolicy {
+    /// The longest that a receipt ever waits for its next look. One that waits longer has seen its clock
+    /// set back.
+    pub fn wait_max_ms(&self) -> u64 {
+        let waits = [self.work_limit_ms, self.defer_timer_ms, self.pause_ms];
+        waits.into_iter().fold(self.ladder.wait_max_ms(), u64::max)
     }
 }
 
@@ -218,6 +233,18 @@ mod tests {
         assert_eq!(profile.horizon_ms(), 1_050 + 2_100 + 3 * (15_000 + 500));
         let least = profile.horizon_ms() + 30 * DAY + 2 * MINUTE;
         assert_eq!(retention_min_ms(&profile, MINUTE), least);
+    }
+
+    #[test]
+    fn nothing_waits_longer_than_its_longest_wait() {
+        let ladder = Ladder::new(alloc::vec![1_000, 400_000]).expect("short");
+        let profile =
+            Profile { ladder: ladder.clone(), retry_after_max_ms: 5, ..Profile::hookproof() };
+        assert_eq!(profile.wait_max_ms(), 420_000);
+        assert_eq!(Profile::hookproof().wait_max_ms(), DAY);
+        let policy = InboxPolicy { ladder, ..keep(None) };
+        assert_eq!(policy.wait_max_ms(), 420_000);
+        assert_eq!(InboxPolicy { defer_timer_ms: DAY, ..policy }.wait_max_ms(), DAY);
     }
 
     #[test]

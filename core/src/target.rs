@@ -148,6 +148,11 @@ impl Target {
         &self.host
     }
 
+    /// The port that is dialled.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The address, where the host is one.
     pub const fn literal(&self) -> Option<IpAddr> {
         self.literal

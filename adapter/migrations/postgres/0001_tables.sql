@@ -17,6 +17,7 @@ CREATE TABLE hookproof_endpoints (
     account  text    NOT NULL DEFAULT '',
     url      text    NOT NULL,
     life     text    NOT NULL DEFAULT 'active',
+    reason   text,
     left_ms  bigint,
     next_ms  bigint  NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
@@ -25,12 +26,27 @@ CREATE TABLE hookproof_endpoints (
 
 CREATE INDEX hookproof_endpoints_account ON hookproof_endpoints (account);
 
--- Written once, with the endpoint: who was subscribed at an instant must stay answerable.
+-- A subscription that ends stays, with when it did: who was subscribed at an instant must stay answerable.
 CREATE TABLE hookproof_subscriptions (
-    endpoint    uuid  NOT NULL REFERENCES hookproof_endpoints (id),
-    event_type  text  NOT NULL,
-    PRIMARY KEY (endpoint, event_type)
+    endpoint    uuid    NOT NULL REFERENCES hookproof_endpoints (id),
+    event_type  text    NOT NULL,
+    since_ms    bigint  NOT NULL DEFAULT hookproof_now(),
+    until_ms    bigint,
+    PRIMARY KEY (endpoint, event_type, since_ms)
 );
+
+-- What signs for an endpoint, and when it counts. Sealed with a key that the database does not have. A
+-- new endpoint's secret is written before it, in one transaction.
+CREATE TABLE hookproof_secrets (
+    id        uuid     PRIMARY KEY,
+    endpoint  uuid     NOT NULL REFERENCES hookproof_endpoints (id) DEFERRABLE INITIALLY DEFERRED,
+    sealed    bytea    NOT NULL,
+    from_ms   bigint   NOT NULL,
+    until_ms  bigint,
+    revoked   boolean  NOT NULL DEFAULT false
+);
+
+CREATE INDEX hookproof_secrets_endpoint ON hookproof_secrets (endpoint);
 
 -- The contract's columns alone are a complete enqueue: everything else has a default.
 CREATE TABLE outbox_events (
@@ -46,12 +62,17 @@ CREATE TABLE outbox_events (
     digest          bytea        CHECK (octet_length(digest) = 16),
     rev             bigint       NOT NULL DEFAULT 0,
     wake            bigint       DEFAULT hookproof_now(),
-    CONSTRAINT outbox_events_one_payload CHECK (num_nonnulls(payload, payload_bytes) = 1)
+    payload_gone    boolean      NOT NULL DEFAULT false,
+    CONSTRAINT outbox_events_one_payload
+        CHECK (num_nonnulls(payload, payload_bytes) = CASE WHEN payload_gone THEN 0 ELSE 1 END)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02);
 -- An event is changed twice in its life and read by polls all the time: vacuum early, so that a poll
 -- does not step over the entries of events that were fanned out long ago.
 
 CREATE INDEX outbox_events_wake ON outbox_events (wake) WHERE wake IS NOT NULL;
+-- What the sweep looks through: fanned out, and not with everybody yet.
+CREATE INDEX outbox_events_unmarked ON outbox_events (id)
+    WHERE wake IS NULL AND processed_at IS NULL;
 
 CREATE TABLE hookproof_deliveries (
     id            uuid     PRIMARY KEY,
@@ -111,8 +132,10 @@ CREATE TABLE webhook_inbox (
     fence               bigint       NOT NULL,
     applied             boolean      NOT NULL,
     cap                 bigint       NOT NULL,
+    payload_gone        boolean      NOT NULL DEFAULT false,
     CONSTRAINT webhook_inbox_delivery UNIQUE (partner_name, account, partner_event_id),
-    CONSTRAINT webhook_inbox_one_payload CHECK (num_nonnulls(payload, payload_bytes) = 1),
+    CONSTRAINT webhook_inbox_one_payload
+        CHECK (num_nonnulls(payload, payload_bytes) = CASE WHEN payload_gone THEN 0 ELSE 1 END),
     CONSTRAINT webhook_inbox_verified CHECK (signature_verified)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 

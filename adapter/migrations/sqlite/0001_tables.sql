@@ -1,12 +1,14 @@
 -- The version of the schema: one row a step that was run.
 CREATE TABLE hookproof_schema (
     version     INTEGER  NOT NULL PRIMARY KEY,
-    applied_at  INTEGER  NOT NULL DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER))
+    applied_at  INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
 ) STRICT;
 
 -- The tables of a sender and a receiver, as in PostgreSQL. Ids are UUIDs in their usual spelling, in
 -- either case; instants are milliseconds since the epoch. `wake` is when a row must be looked at
--- again, NULL where never: the one predicate of every poll.
+-- again, NULL where never: the one predicate of every poll. The clock is spelled so that a SQLite of any
+-- age that knows these tables reads it, since other programs insert with theirs.
 
 CREATE TABLE hookproof_endpoints (
     id       TEXT     NOT NULL PRIMARY KEY COLLATE NOCASE,
@@ -14,18 +16,36 @@ CREATE TABLE hookproof_endpoints (
     account  TEXT     NOT NULL DEFAULT '',
     url      TEXT     NOT NULL,
     life     TEXT     NOT NULL DEFAULT 'active',
+    reason   TEXT,
     left_ms  INTEGER,
     next_ms  INTEGER  NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX hookproof_endpoints_account ON hookproof_endpoints (account);
 
--- Written once, with the endpoint: who was subscribed at an instant must stay answerable.
+-- A subscription that ends stays, with when it did: who was subscribed at an instant must stay answerable.
 CREATE TABLE hookproof_subscriptions (
-    endpoint    TEXT  NOT NULL COLLATE NOCASE REFERENCES hookproof_endpoints (id),
-    event_type  TEXT  NOT NULL,
-    PRIMARY KEY (endpoint, event_type)
+    endpoint    TEXT     NOT NULL COLLATE NOCASE REFERENCES hookproof_endpoints (id),
+    event_type  TEXT     NOT NULL,
+    since_ms    INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
+    until_ms    INTEGER,
+    PRIMARY KEY (endpoint, event_type, since_ms)
 ) STRICT, WITHOUT ROWID;
+
+-- What signs for an endpoint, and when it counts. Sealed with a key that the database does not have. A
+-- new endpoint's secret is written before it, in one transaction.
+CREATE TABLE hookproof_secrets (
+    id        TEXT     NOT NULL PRIMARY KEY COLLATE NOCASE,
+    endpoint  TEXT     NOT NULL COLLATE NOCASE
+        REFERENCES hookproof_endpoints (id) DEFERRABLE INITIALLY DEFERRED,
+    sealed    BLOB     NOT NULL,
+    from_ms   INTEGER  NOT NULL,
+    until_ms  INTEGER,
+    revoked   INTEGER  NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX hookproof_secrets_endpoint ON hookproof_secrets (endpoint);
 
 -- The contract's columns alone are a complete enqueue: everything else has a default.
 CREATE TABLE outbox_events (
@@ -34,17 +54,24 @@ CREATE TABLE outbox_events (
     aggregate_id    TEXT     NOT NULL,
     event_type      TEXT     NOT NULL,
     payload         TEXT,
-    created_at      INTEGER  NOT NULL DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER)),
+    created_at      INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
     processed_at    INTEGER,
     account         TEXT     NOT NULL DEFAULT '',
     payload_bytes   BLOB,
     digest          BLOB     CHECK (length(digest) = 16),
     rev             INTEGER  NOT NULL DEFAULT 0,
-    wake            INTEGER  DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER)),
-    CONSTRAINT outbox_events_one_payload CHECK ((payload IS NULL) <> (payload_bytes IS NULL))
+    wake            INTEGER
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
+    payload_gone    INTEGER  NOT NULL DEFAULT 0,
+    CONSTRAINT outbox_events_one_payload
+        CHECK ((payload IS NOT NULL) + (payload_bytes IS NOT NULL) = 1 - payload_gone)
 ) STRICT;
 
 CREATE INDEX outbox_events_wake ON outbox_events (wake) WHERE wake IS NOT NULL;
+-- What the sweep looks through: fanned out, and not with everybody yet.
+CREATE INDEX outbox_events_unmarked ON outbox_events (id)
+    WHERE wake IS NULL AND processed_at IS NULL;
 
 CREATE TABLE hookproof_deliveries (
     id            TEXT     NOT NULL PRIMARY KEY COLLATE NOCASE,
@@ -84,7 +111,7 @@ CREATE TABLE webhook_inbox (
     signature_verified  INTEGER  NOT NULL DEFAULT 1,
     status              TEXT     NOT NULL DEFAULT 'PENDING',
     received_at         INTEGER  NOT NULL
-        DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER)),
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
     processed_at        INTEGER,
     payload_bytes       BLOB,
     event_type          TEXT     NOT NULL,
@@ -103,8 +130,10 @@ CREATE TABLE webhook_inbox (
     fence               INTEGER  NOT NULL,
     applied             INTEGER  NOT NULL,
     cap                 INTEGER  NOT NULL,
+    payload_gone        INTEGER  NOT NULL DEFAULT 0,
     CONSTRAINT webhook_inbox_delivery UNIQUE (partner_name, account, partner_event_id),
-    CONSTRAINT webhook_inbox_one_payload CHECK ((payload IS NULL) <> (payload_bytes IS NULL)),
+    CONSTRAINT webhook_inbox_one_payload
+        CHECK ((payload IS NOT NULL) + (payload_bytes IS NOT NULL) = 1 - payload_gone),
     CONSTRAINT webhook_inbox_verified CHECK (signature_verified)
 ) STRICT;
 
@@ -126,7 +155,8 @@ CREATE TABLE hookproof_operations (
     entity      TEXT     NOT NULL COLLATE NOCASE,
     transition  INTEGER  NOT NULL,
     occurrence  INTEGER  NOT NULL,
-    booked_at   INTEGER  NOT NULL DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER)),
+    booked_at   INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
     PRIMARY KEY (entity, transition, occurrence)
 ) STRICT, WITHOUT ROWID;
 
@@ -135,7 +165,8 @@ CREATE TABLE hookproof_alerts (
     about_kind  TEXT     NOT NULL,
     about       TEXT     NOT NULL COLLATE NOCASE,
     reason      TEXT     NOT NULL,
-    raised_at   INTEGER  NOT NULL DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER)),
+    raised_at   INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)),
     sent_at     INTEGER
 ) STRICT;
 
@@ -149,5 +180,6 @@ CREATE TABLE hookproof_audit (
     transition  INTEGER,
     occurrence  INTEGER,
     digest      BLOB,
-    at          INTEGER  NOT NULL DEFAULT (CAST(round(unixepoch('subsec') * 1000) AS INTEGER))
+    at          INTEGER  NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
 ) STRICT;

@@ -98,21 +98,16 @@ const DUE_EVENTS: &str = concat!(
     " FROM outbox_events AS e WHERE e.wake <= $1
      ORDER BY e.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
 );
-const SUBSCRIBERS: &str = concat!(
-    "SELECT ",
-    endpoint!(),
-    " FROM hookproof_endpoints AS e
-     JOIN outbox_events AS o ON o.id = $1 AND o.account = e.account
-     WHERE EXISTS (
-         SELECT FROM hookproof_subscriptions AS s
-         WHERE s.endpoint = e.id AND s.event_type IN (o.event_type, '*')
-     ) ORDER BY e.id"
-);
 const DUE_RECEIPTS: &str = concat!(
     "SELECT ",
     receipt!(),
     " FROM webhook_inbox AS r WHERE r.wake <= $1
      ORDER BY r.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
+);
+const RECEIPTS_AFTER: &str = concat!(
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2"
 );
 const RECEIPT_OF: &str = concat!(
     "SELECT ",
@@ -246,18 +241,6 @@ pub(super) async fn due_events(
     all(rows)
 }
 
-pub(super) async fn subscribers(
-    connection: &mut PgConnection,
-    event: Id,
-) -> Result<Vec<Endpoint>, Error> {
-    let rows: Vec<EndpointRow> = sqlx::query_as(SUBSCRIBERS)
-        .bind(Key(event))
-        .fetch_all(connection)
-        .await
-        .map_err(|error| of_statement("an event's subscribers", &error))?;
-    all(rows)
-}
-
 pub(super) async fn due_receipts(
     connection: &mut PgConnection,
     most: u16,
@@ -269,6 +252,20 @@ pub(super) async fn due_receipts(
         .fetch_all(connection)
         .await
         .map_err(|error| of_statement("due receipts under lock", &error))?;
+    all(rows)
+}
+
+pub(super) async fn receipts_after(
+    connection: &mut PgConnection,
+    after: Id,
+    most: u16,
+) -> Result<Vec<Receipt>, Error> {
+    let rows: Vec<ReceiptRow> = sqlx::query_as(RECEIPTS_AFTER)
+        .bind(Key(after))
+        .bind(i64::from(most))
+        .fetch_all(connection)
+        .await
+        .map_err(|error| of_statement("receipts in order", &error))?;
     all(rows)
 }
 

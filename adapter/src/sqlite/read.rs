@@ -71,21 +71,16 @@ const DUE_EVENTS: &str = concat!(
     " FROM outbox_events AS e WHERE e.wake <= $1
      ORDER BY e.wake LIMIT $2"
 );
-const SUBSCRIBERS: &str = concat!(
-    "SELECT ",
-    endpoint!(),
-    " FROM hookproof_endpoints AS e
-     JOIN outbox_events AS o ON o.id = $1 AND o.account = e.account
-     WHERE EXISTS (
-         SELECT 1 FROM hookproof_subscriptions AS s
-         WHERE s.endpoint = e.id AND s.event_type IN (o.event_type, '*')
-     ) ORDER BY e.id"
-);
 const DUE_RECEIPTS: &str = concat!(
     "SELECT ",
     receipt!(),
     " FROM webhook_inbox AS r WHERE r.wake <= $1
      ORDER BY r.wake LIMIT $2"
+);
+const RECEIPTS_AFTER: &str = concat!(
+    "SELECT ",
+    receipt!(),
+    " FROM webhook_inbox AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2"
 );
 const RECEIPT_OF: &str = concat!(
     "SELECT ",
@@ -103,7 +98,7 @@ const IS_BOOKED: &str = "SELECT EXISTS (
 
 pub(super) async fn now(connection: &mut SqliteConnection, clock: &Clock) -> Result<Millis, Error> {
     let now = sqlx::query_scalar(
-        "SELECT coalesce($1, CAST(round(unixepoch('subsec') * 1000) AS INTEGER))",
+        "SELECT coalesce($1, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))",
     )
     .bind(clock.override_ms())
     .fetch_one(connection)
@@ -221,18 +216,6 @@ pub(super) async fn due_events(
     all(rows)
 }
 
-pub(super) async fn subscribers(
-    connection: &mut SqliteConnection,
-    event: Id,
-) -> Result<Vec<Endpoint>, Error> {
-    let rows: Vec<EndpointRow> = sqlx::query_as(SUBSCRIBERS)
-        .bind(Key(event))
-        .fetch_all(connection)
-        .await
-        .map_err(|error| of_statement("an event's subscribers", &error))?;
-    all(rows)
-}
-
 pub(super) async fn due_receipts(
     connection: &mut SqliteConnection,
     most: u16,
@@ -244,6 +227,20 @@ pub(super) async fn due_receipts(
         .fetch_all(connection)
         .await
         .map_err(|error| of_statement("due receipts", &error))?;
+    all(rows)
+}
+
+pub(super) async fn receipts_after(
+    connection: &mut SqliteConnection,
+    after: Id,
+    most: u16,
+) -> Result<Vec<Receipt>, Error> {
+    let rows: Vec<ReceiptRow> = sqlx::query_as(RECEIPTS_AFTER)
+        .bind(Key(after))
+        .bind(i64::from(most))
+        .fetch_all(connection)
+        .await
+        .map_err(|error| of_statement("receipts in order", &error))?;
     all(rows)
 }
 

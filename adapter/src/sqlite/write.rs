@@ -1,5 +1,7 @@
 //! What SQLite writes: one prepared statement a row, which costs no round trip here.
 
+use std::collections::BTreeSet;
+
 use hookproof_core::{
     Id, Millis, Reason,
     endpoint::Endpoint,
@@ -171,7 +173,8 @@ impl Session for SqliteSession<'_> {
                 continue;
             }
             free.push(endpoint.id);
-            for event_type in &callback.event_types {
+            let event_types: BTreeSet<&String> = callback.event_types.iter().collect();
+            for event_type in event_types {
                 let query = sqlx::query(INSERT_SUBSCRIPTION).bind(row.id).bind(event_type);
                 self.run("a subscription", query).await?;
             }
@@ -345,7 +348,7 @@ const INSERT_ENDPOINT: &str = "INSERT INTO hookproof_endpoints
          (id, rev, account, url, life, left_ms, next_ms)
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING";
 const INSERT_SUBSCRIPTION: &str = "INSERT INTO hookproof_subscriptions (endpoint, event_type)
-     VALUES ($1, $2) ON CONFLICT (endpoint, event_type) DO NOTHING";
+     VALUES ($1, $2)";
 const INSERT_ENTITY: &str = "INSERT INTO hookproof_entities (id, rev, state, version, projected)
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
 const INSERT_OPERATION: &str = "INSERT INTO hookproof_operations (entity, transition, occurrence)

@@ -26,7 +26,12 @@ macro_rules! on_each_store {
 }
 
 mod bed;
+mod crash;
+mod endpoints;
 mod keep;
+mod post;
 mod receive;
+mod send;
 mod shop;
+mod upkeep;
 mod work;

@@ -1,8 +1,8 @@
 //! The work: in the entity's order, once, and whose fault a failure is (R7 to R12).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use hookproof::{NotDone, Person, Ran, Setup, Source, Worker, entity_id};
+use hookproof::{Bell, NotDone, Person, Ran, Setup, Source, Worker, entity_id};
 use hookproof_core::{
     Id, Reason,
     handler::Handler,
@@ -168,4 +168,19 @@ where
     assert_eq!(effects(&bed.store).await.len(), 40);
     let applied = stands(&bed.store).await.iter().filter(|it| it.ends_with("applied")).count();
     assert_eq!(applied, 40);
+}
+
+/// A hint reaches another process; nobody waits for a poll here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ring_is_heard_in_another_process() {
+    let bed = crate::bed::postgres().await;
+    let (here, there) = (Bell::default(), Bell::default());
+    let channel = "hookproof_inbox";
+    tokio::select! {
+        never = bed.store.carry_hints(&here, channel) => match never {},
+        never = bed.store.carry_hints(&there, channel) => match never {},
+        () = there.wait(Duration::MAX) => {}
+        // What is rung before the other one listens is lost.
+        () = async { loop { here.ring(); tokio::task::yield_now().await; } } => {}
+    }
 }

@@ -1,6 +1,7 @@
 //! The verbs that look at single requests and at cases, as people and scripts meet them.
 
 mod cases;
+mod database;
 mod readme;
 mod support;
 mod verify;

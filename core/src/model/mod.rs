@@ -7,7 +7,7 @@ mod check;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use alloc::{format, string::String, vec::Vec};
 use core::cmp::Ordering;
 
 use crate::Id;
@@ -44,6 +44,14 @@ pub struct Operation {
     pub transition: Transition,
     /// Which time; 0 where there is only one.
     pub occurrence: u64,
+}
+
+impl Operation {
+    /// The idempotency key of its effect for a service outside (R14), the same in every try.
+    pub fn key(&self) -> String {
+        let Self { entity, transition, occurrence } = self;
+        format!("{:x}-{}-{occurrence}", entity.0, transition.0)
+    }
 }
 
 /// One event type of an entity type.

@@ -73,6 +73,20 @@ impl Event {
         Some(Plan::new(writes, made))
     }
 
+    /// Whether its bytes may go, while its key stays: it is fanned out, none of its deliveries is open, and
+    /// none can be resent any more.
+    pub fn may_lose_payload(
+        &self,
+        deliveries: &[Delivery],
+        now: Millis,
+        resend_window_ms: u64,
+    ) -> bool {
+        let ended =
+            |row: &Delivery| row.wake().is_none() && now.since(row.created) > resend_window_ms;
+        let old = now.since(self.created) > resend_window_ms;
+        self.wake.is_none() && old && deliveries.iter().all(ended)
+    }
+
     /// Marks the event once every one of its deliveries is acknowledged.
     pub fn sweep(&self, deliveries: &[Delivery], now: Millis) -> Option<Plan<()>> {
         let told = deliveries.iter().all(|delivery| delivery.stand == Stand::Acknowledged);
