@@ -1,10 +1,12 @@
 //! A throw-away PostgreSQL for the tests of the stores: from the server's binaries, in a folder of its own,
-//! on a socket there and on no port, with the settings of production.
+//! on a socket there and on no port, with the settings of production. It ends with whoever started it, and
+//! be it by a signal.
 
 use std::{
     env, fs,
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
-    process::{self, Command},
+    process::{self, Child, Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -25,8 +27,9 @@ pub(crate) fn run(command: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A running server. Dropping it stops it and takes its folder away.
+/// A running server. Dropping it stops it and takes its folder away, and so does the end of this process.
 pub(crate) struct Server {
+    watchdog: Child,
     binaries: PathBuf,
     folder: PathBuf,
     /// Who runs it: PostgreSQL refuses the superuser of the machine.
@@ -43,17 +46,28 @@ impl Server {
         let folder = env::temp_dir().join(format!("hookproof-pg-{}", process::id()));
         fs::create_dir(&folder)
             .with_context(|| format!("expected to make {}: is it left over?", folder.display()))?;
-        let server = Self { binaries, folder, user: is_root.then_some(SERVER_USER) };
-        if let Some(user) = server.user {
-            check(Command::new("chown").arg(user).arg(&server.folder))?;
+        let user = is_root.then_some(SERVER_USER);
+        if let Some(user) = user {
+            check(Command::new("chown").arg(user).arg(&folder))?;
         }
+        let watchdog = watchdog(&binaries, user, &folder)?;
+        let server = Self { watchdog, binaries, folder, user };
         server.init()?;
         Ok(server)
     }
 
     /// The address for the tests.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://hookproof@localhost/postgres?host={}", self.folder.display())
+        self.url_of("postgres")
+    }
+
+    pub(crate) fn url_of(&self, database: &str) -> String {
+        format!("postgres://hookproof@localhost/{database}?host={}", self.folder.display())
+    }
+
+    pub(crate) fn make_database(&self, name: &str) -> Result<()> {
+        let mut create = self.command("createdb");
+        check(create.arg("--host").arg(&self.folder).args(["--username=hookproof", name]))
     }
 
     fn init(&self) -> Result<()> {
@@ -86,23 +100,43 @@ impl Server {
     }
 
     fn command(&self, program: &str) -> Command {
-        let program = self.binaries.join(program);
-        let Some(user) = self.user else { return Command::new(program) };
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", user, "--regid", user, "--clear-groups", "--"]).arg(program);
-        command
+        command(&self.binaries, self.user, program)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let stop = ["stop", "--silent", "--mode=immediate", "--pgdata"];
-        let stopped = check(self.command("pg_ctl").args(stop).arg(self.data()));
-        let removed = fs::remove_dir_all(&self.folder).context("expected to remove its folder");
-        if let Err(error) = stopped.and(removed) {
-            eprintln!("warning: {} is left over: {error:#}", self.folder.display());
+        drop(self.watchdog.stdin.take());
+        match self.watchdog.wait() {
+            Ok(status) if status.success() => {}
+            ended => eprintln!("warning: {} is left over: {ended:?}", self.folder.display()),
         }
     }
+}
+
+/// Starts what stops the server: a shell at the other end of a pipe, which ends when the last of us does,
+/// whatever ended us. It is in a group of its own, since an interrupt is for a whole group.
+fn watchdog(binaries: &Path, user: Option<&str>, folder: &Path) -> Result<Child> {
+    let mut stop = command(binaries, user, "pg_ctl");
+    stop.args(["stop", "--silent", "--mode=immediate", "--pgdata"]).arg(folder.join("data"));
+    Command::new("sh")
+        .args(["-c", r#"folder=$1; shift; cat; "$@"; rm -r "$folder""#, "watchdog"])
+        .arg(folder)
+        .arg(stop.get_program())
+        .args(stop.get_args())
+        .stdin(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .context("expected to start sh")
+}
+
+/// A command of the server's, by the user who may run it.
+fn command(binaries: &Path, user: Option<&str>, program: &str) -> Command {
+    let program = binaries.join(program);
+    let Some(user) = user else { return Command::new(program) };
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", user, "--regid", user, "--clear-groups", "--"]).arg(program);
+    command
 }
 
 /// The newest server below the folder in which Debian keeps one for each version.
@@ -139,7 +173,7 @@ fn check(command: &mut Command) -> Result<()> {
     answer(command).map(drop)
 }
 
-fn answer(command: &mut Command) -> Result<String> {
+pub(crate) fn answer(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("expected to start {program}"))?;
     ensure!(
