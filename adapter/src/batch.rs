@@ -22,6 +22,7 @@ use self::guard::{Guard, Spot};
 use crate::{
     crash::{self, Point},
     error::Error,
+    rogue::{self, Rogue},
     store::{Bundle, Callback, Content, Letter},
 };
 
@@ -141,7 +142,7 @@ impl<'a> Batch<'a> {
                 let stands = !dropped
                     && guards.iter().filter(|guard| guard.spot.kind() <= known).all(|guard| {
                         !self.taken.contains(&guard.spot)
-                            && revs.get(&guard.spot).copied() == guard.was
+                            && guard.holds(revs.get(&guard.spot).copied())
                     });
                 if stands {
                     for guard in guards {
@@ -336,7 +337,8 @@ impl Rest {
                 changes.events.insert(row.id, *row);
             }
             Write::Delivery(Put { was: Some(_), row }) => {
-                changes.deliveries.insert(row.id, *row);
+                let fence = if rogue::is(Rogue::NoFence) { 0 } else { row.fence };
+                changes.deliveries.insert(row.id, Delivery { fence, ..*row });
             }
             Write::Alert { about, reason } => self.alerts.push((*about, *reason)),
             Write::Audit(audit) => self.audits.push(*audit),

@@ -11,6 +11,7 @@ use crate::{
     crash::{self, Point},
     entity::{AnyKeeper, Kept, Named},
     error::Error,
+    rogue::{self, Rogue},
     store::{Bundle, Content, Letter, Store},
 };
 
@@ -95,7 +96,11 @@ async fn together<S: Store>(
     mut tx: S::Tx,
     bundles: &[Bundle<'_>],
 ) -> Result<Vec<Result<(), Error>>, Error> {
-    let standing = store.write_each(&mut tx, bundles).await?;
+    let written = store.write_each(&mut tx, bundles).await;
+    if written.is_err() && rogue::is(Rogue::AnyErrorIsDuplicate) {
+        return Ok(vec![Err(Error::Conflict); bundles.len()]);
+    }
+    let standing = written?;
     if standing.contains(&true) {
         crash::here(Point::BeforeCommit).await;
         store.commit(tx).await?;
@@ -138,6 +143,10 @@ async fn handled<S: Store, H: Handler<S::Tx> + Sync>(
     if standing != [true] {
         store.rollback(tx).await?;
         return Err(Error::Conflict);
+    }
+    if rogue::is(Rogue::EffectApart) {
+        store.commit(tx).await?;
+        tx = store.begin().await?;
     }
     let applied = apply(store, &mut tx, writes, receipt, handler, table).await;
     if let Err(Error::Handler(error)) = applied {

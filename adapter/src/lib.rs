@@ -34,6 +34,7 @@ mod migrate;
 pub mod outbox;
 mod place;
 mod postgres;
+pub mod rogue;
 mod rows;
 mod sender;
 mod source;

@@ -41,6 +41,7 @@ use crate::{
     clock::Clock,
     error::{self, Error, ended_by_handler},
     outbox,
+    rogue::{self, Rogue},
     store::{Bundle, Keys, Letter, Message, Rows, Store},
 };
 
@@ -169,6 +170,14 @@ impl Store for PgStore {
             Ok(None) => Err(ended_by_handler()),
             Err(error) => Err(error::of_handled(&error)),
         }
+    }
+}
+
+/// A statement as it is, which locks; the rogue's only reads.
+fn locking(sql: &'static str) -> &'static str {
+    match sql.split_once("FOR NO KEY UPDATE") {
+        Some((reads, _)) if rogue::is(Rogue::GuardsWithoutLock) => reads,
+        Some(_) | None => sql,
     }
 }
 

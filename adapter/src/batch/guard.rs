@@ -6,6 +6,8 @@ use hookproof_core::{
     plan::{Put, Write},
 };
 
+use crate::rogue::{self, Rogue};
+
 /// The kinds of rows, in the order in which they are locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -66,6 +68,12 @@ pub(super) struct Guard {
 }
 
 impl Guard {
+    /// Whether this is what must be there.
+    pub(super) fn holds(&self, found: Option<u32>) -> bool {
+        let settles = self.spot.kind() == Kind::Delivery && self.was.is_some();
+        found == self.was || settles && rogue::is(Rogue::UnconditionalSettle)
+    }
+
     pub(super) fn of(write: &Write) -> Option<Self> {
         let held = |spot, rev| Self { spot, was: Some(rev), then: Some(rev) };
         let (spot, was, rev) = match write {

@@ -9,6 +9,7 @@ use hookproof_core::{
 };
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
 
+use super::locking;
 use crate::{
     clock::Clock,
     error::{Error, of_statement},
@@ -162,7 +163,7 @@ where
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = sqlx::query_as(sql).bind(keys(ids)).fetch_all(connection).await;
+    let rows = sqlx::query_as(locking(sql)).bind(keys(ids)).fetch_all(connection).await;
     rows.map_err(|error| of_statement("rows under lock", &error))
 }
 

@@ -14,7 +14,7 @@ use sqlx::{
     query::{Query, QueryAs},
 };
 
-use super::{Outbox, read, sql};
+use super::{Outbox, locking, read, sql};
 use crate::{
     audit::{self, AuditRow},
     batch::{Changes, Kind, Session},
@@ -22,6 +22,7 @@ use crate::{
     error::{Error, of_statement},
     ident::Key,
     outbox,
+    rogue::{self, Rogue},
     rows::{
         DeliveryRow, EndpointRow, EntityRow, EventRow, ReceiptRow, columns, digest_bytes, instant,
         keys,
@@ -132,6 +133,55 @@ impl PgSession<'_> {
         let query = sqlx::query(sql::INSERT_SUBSCRIPTIONS).bind(endpoints).bind(types);
         self.run("subscriptions", query).await.map(drop)
     }
+
+    async fn insert_receipts_by(
+        &mut self,
+        sql: &'static str,
+        rows: &[(Receipt, &Letter)],
+    ) -> Result<Vec<Id>, Error> {
+        let flat = column(rows, |(receipt, _)| ReceiptRow::from(receipt));
+        let query = sqlx::query_as(sql)
+            .bind(column(&flat, |row| row.id))
+            .bind(column(rows, |(_, letter)| letter.source.as_str()))
+            .bind(column(rows, |(_, letter)| letter.account.as_str()))
+            .bind(column(rows, |(_, letter)| letter.delivery.as_str()))
+            .bind(column(rows, |(_, letter)| columns(&letter.payload).0))
+            .bind(column(rows, |(_, letter)| columns(&letter.payload).1))
+            .bind(column(rows, |(_, letter)| letter.event_type.as_str()))
+            .bind(column(rows, |(_, letter)| letter.resource.as_str()))
+            .bind(column(&flat, |row| row.digest.clone()))
+            .bind(column(&flat, |row| row.rev))
+            .bind(column(&flat, |row| row.entity))
+            .bind(column(&flat, |row| row.event))
+            .bind(column(&flat, |row| row.occurrence))
+            .bind(column(&flat, |row| row.version))
+            .bind(column(&flat, |row| row.status.clone()))
+            .bind(column(&flat, |row| row.reason.clone()))
+            .bind(column(&flat, |row| row.wake))
+            .bind(column(&flat, |row| row.strikes))
+            .bind(column(&flat, |row| row.fence))
+            .bind(column(&flat, |row| row.applied))
+            .bind(column(&flat, |row| row.cap))
+            .bind(column(&flat, |row| row.received))
+            .bind(column(rows, |(_, letter)| letter.verified_by.as_str()));
+        self.ids("new receipts", query).await
+    }
+
+    /// The rogue's way.
+    async fn check_then_insert_receipts(
+        &mut self,
+        rows: &[(Receipt, &Letter)],
+    ) -> Result<Vec<Id>, Error> {
+        let mut free = Vec::new();
+        for (receipt, letter) in rows {
+            let key = (&letter.source, &letter.account, &letter.delivery);
+            let found = read::receipt_of(self.connection, key.0, key.1, key.2).await?;
+            free.extend(found.is_none().then_some((*receipt, *letter)));
+        }
+        let (sql, _) = sql::INSERT_RECEIPTS.split_once("ON CONFLICT").unwrap_or_default();
+        self.insert_receipts_by(sql, &free).await?;
+        Ok(column(&free, |(receipt, _)| receipt.id))
+    }
 }
 
 impl Session for PgSession<'_> {
@@ -158,7 +208,7 @@ impl Session for PgSession<'_> {
             Kind::Delivery => sql::LOCK_DELIVERIES,
         };
         let rows: Result<Vec<(Key, i64)>, _> =
-            sqlx::query_as(sql).bind(keys(ids)).fetch_all(&mut *self.connection).await;
+            sqlx::query_as(locking(sql)).bind(keys(ids)).fetch_all(&mut *self.connection).await;
         let rows = rows.map_err(|error| of_statement("guarded rows under lock", &error))?;
         Ok(rows.into_iter().map(|(key, rev)| (key.0, rev as u32)).collect())
     }
@@ -210,32 +260,10 @@ impl Session for PgSession<'_> {
     }
 
     async fn insert_receipts(&mut self, rows: &[(Receipt, &Letter)]) -> Result<Vec<Id>, Error> {
-        let flat = column(rows, |(receipt, _)| ReceiptRow::from(receipt));
-        let query = sqlx::query_as(sql::INSERT_RECEIPTS)
-            .bind(column(&flat, |row| row.id))
-            .bind(column(rows, |(_, letter)| letter.source.as_str()))
-            .bind(column(rows, |(_, letter)| letter.account.as_str()))
-            .bind(column(rows, |(_, letter)| letter.delivery.as_str()))
-            .bind(column(rows, |(_, letter)| columns(&letter.payload).0))
-            .bind(column(rows, |(_, letter)| columns(&letter.payload).1))
-            .bind(column(rows, |(_, letter)| letter.event_type.as_str()))
-            .bind(column(rows, |(_, letter)| letter.resource.as_str()))
-            .bind(column(&flat, |row| row.digest.clone()))
-            .bind(column(&flat, |row| row.rev))
-            .bind(column(&flat, |row| row.entity))
-            .bind(column(&flat, |row| row.event))
-            .bind(column(&flat, |row| row.occurrence))
-            .bind(column(&flat, |row| row.version))
-            .bind(column(&flat, |row| row.status.clone()))
-            .bind(column(&flat, |row| row.reason.clone()))
-            .bind(column(&flat, |row| row.wake))
-            .bind(column(&flat, |row| row.strikes))
-            .bind(column(&flat, |row| row.fence))
-            .bind(column(&flat, |row| row.applied))
-            .bind(column(&flat, |row| row.cap))
-            .bind(column(&flat, |row| row.received))
-            .bind(column(rows, |(_, letter)| letter.verified_by.as_str()));
-        self.ids("new receipts", query).await
+        if rogue::is(Rogue::CheckThenInsert) {
+            return self.check_then_insert_receipts(rows).await;
+        }
+        self.insert_receipts_by(sql::INSERT_RECEIPTS, rows).await
     }
 
     async fn insert_deliveries(&mut self, rows: &[Delivery]) -> Result<Vec<Id>, Error> {

@@ -2,6 +2,8 @@
 
 use std::{env, str::FromStr};
 
+#[cfg(feature = "rogues")]
+use hookproof::rogue;
 use hookproof::{
     Callback, Clock, Content, Durability, EVERY_TYPE, Keys, PgStore, SqliteStore, Store, commit,
     ident,
@@ -163,6 +165,11 @@ pub(crate) async fn postgres_with(
     PgStore::migrate(options.clone()).await.unwrap();
     let store = PgStore::open(options, 4, Durability::Waived, clock).await.unwrap();
     sqlx::raw_sql("CREATE TABLE effects (line text NOT NULL)").execute(store.pool()).await.unwrap();
+    #[cfg(feature = "rogues")]
+    if rogue::is(rogue::Rogue::CheckThenInsert) {
+        let drop = "ALTER TABLE webhook_inbox DROP CONSTRAINT webhook_inbox_delivery";
+        sqlx::raw_sql(drop).execute(store.pool()).await.unwrap();
+    }
     register(&store).await;
     store
 }

@@ -8,7 +8,10 @@ mod databases;
 mod drive;
 mod model;
 mod ops;
+mod owner;
 mod race;
 mod random;
+#[cfg(feature = "rogues")]
+mod rogues;
 mod samples;
 mod sql;

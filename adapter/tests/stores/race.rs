@@ -15,63 +15,63 @@ use crate::{
 };
 
 #[test]
-fn two_settles_of_one_delivery_are_one() {
-    race(&sent(), &settle(Ended::Acknowledged), &settle(Ended::Unknown));
+pub(crate) fn two_settles_of_one_delivery_are_one() {
+    race("S5", &sent(), &settle(Ended::Acknowledged), &settle(Ended::Unknown));
 }
 
 #[test]
 fn two_claims_of_one_delivery_are_one() {
-    race(&fanned_out(), &claim(), &claim());
+    race("S5", &fanned_out(), &claim(), &claim());
 }
 
 #[test]
 fn a_claim_never_sends_to_an_endpoint_that_was_just_paused() {
-    race(&fanned_out(), &claim(), &Op::Turn { endpoint: 0, life: Life::Paused });
+    race("S2", &fanned_out(), &claim(), &Op::Turn { endpoint: 0, life: Life::Paused });
 }
 
 #[test]
 fn a_claim_that_cancels_holds_the_endpoint_that_it_only_read() {
     let gone = Step::Do(Op::Turn { endpoint: 0, life: Life::Unsubscribed });
     let setup = [fanned_out(), vec![gone]].concat();
-    race(&setup, &claim(), &Op::Turn { endpoint: 0, life: Life::Active });
+    race("S2", &setup, &claim(), &Op::Turn { endpoint: 0, life: Life::Active });
 }
 
 #[test]
 fn an_event_is_fanned_out_once() {
-    race(&published(), &Op::FanOut, &Op::FanOut);
+    race("S12", &published(), &Op::FanOut, &Op::FanOut);
 }
 
 #[test]
 fn a_resend_and_a_cancel_do_not_both_happen() {
-    race(&fanned_out(), &Op::Resend { delivery: 0 }, &Op::Cancel { delivery: 0 });
+    race("S11", &fanned_out(), &Op::Resend { delivery: 0 }, &Op::Cancel { delivery: 0 });
 }
 
 #[test]
 fn two_copies_of_a_delivery_make_one_receipt() {
-    race(&[], &receive(0), &Op::Receive { delivery: 0, other_body: true });
+    race("R4", &[], &receive(0), &Op::Receive { delivery: 0, other_body: true });
 }
 
 #[test]
 fn two_workers_on_one_receipt_apply_it_once() {
     let setup = received(&[PAID]);
-    race(&setup, &work(0), &work(0));
+    race("R7", &setup, &work(0), &work(0));
 }
 
 #[test]
-fn what_is_deferred_on_an_entity_that_just_moves_is_decided_again() {
-    race(&received(&[PAID, SHIPPED]), &work(0), &work(1));
+pub(crate) fn what_is_deferred_on_an_entity_that_just_moves_is_decided_again() {
+    race("R9", &received(&[PAID, SHIPPED]), &work(0), &work(1));
 }
 
 #[test]
 fn a_booking_by_hand_and_the_work_book_once() {
-    race(&received(&[PAID]), &work(0), &Op::Book { entity: 0, shipment: false });
+    race("R7", &received(&[PAID]), &work(0), &Op::Book { entity: 0, shipment: false });
 }
 
 #[test]
 fn a_replay_and_a_purge_do_not_both_happen() {
     let finished = [Step::Do(work(0)), Step::Do(Op::Pass { ms: 2 })];
     let setup = [received(&[PAID]), finished.to_vec()].concat();
-    race(&setup, &Op::Replay { receipt: PAID }, &Op::Purge { receipt: PAID });
+    race("R12", &setup, &Op::Replay { receipt: PAID }, &Op::Purge { receipt: PAID });
 }
 
 fn published() -> Vec<Step> {
@@ -131,7 +131,8 @@ enum End {
 /// Which plans were carried out, and what is there then.
 type Ending = ([Vec<bool>; 2], Rows, Vec<String>);
 
-fn race(setup: &[Step], one: &Op, other: &Op) {
+/// What is wrong names the promise that is broken.
+fn race(promise: &str, setup: &[Step], one: &Op, other: &Op) {
     // One thread: among several, whoever looks for a waiting session keeps that session from running.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -154,14 +155,15 @@ fn race(setup: &[Step], one: &Op, other: &Op) {
                 let found = interleaved(&driver, [one, other], load, ends, &order).await;
                 assert!(
                     serial.contains(&found),
-                    "{load:?} {order:?} {ends:?}: expected one of {serial:#?}, found {found:#?}"
+                    "{promise}: {load:?} {order:?} {ends:?}: expected one of {serial:#?}, found \
+                     {found:#?}"
                 );
             }
         }
     });
 }
 
-async fn play<S: Probe>(driver: &mut Driver<S>, clock: &Clock, setup: &[Step])
+pub(crate) async fn play<S: Probe>(driver: &mut Driver<S>, clock: &Clock, setup: &[Step])
 where
     Effect: hookproof_core::handler::Handler<S::Tx>,
 {
@@ -321,7 +323,7 @@ impl Session {
 
 /// Whoever looks into `pg_locks` locks the table of locks, and many who do so without a pause keep
 /// everybody else out of it for seconds. A session's own entry is read without a lock.
-async fn waits_for_a_lock(pool: &PgPool, pid: i32) -> bool {
+pub(crate) async fn waits_for_a_lock(pool: &PgPool, pid: i32) -> bool {
     let waits =
         "SELECT EXISTS (SELECT FROM pg_stat_get_activity($1) WHERE wait_event_type = 'Lock')";
     sqlx::query_scalar(waits).bind(pid).fetch_one(pool).await.unwrap()

@@ -22,6 +22,8 @@ use crate::{
 
 /// Histories a run. A failing one is shrunk and printed.
 const CASES: u32 = 48;
+/// `PROPTEST_MAX_SHRINK_ITERS` may ask for fewer.
+const SHRINKS_MAX: u32 = 300;
 
 #[test]
 fn sqlite_does_what_the_model_does() {
@@ -49,7 +51,7 @@ fn compare(case: impl Fn(&Runtime, &Clock, &[Step], &Seen) -> Result<(), TestCas
     let seen = Seen::default();
     let config = Config {
         cases: CASES,
-        max_shrink_iters: 300,
+        max_shrink_iters: Config::default().max_shrink_iters.min(SHRINKS_MAX),
         failure_persistence: None,
         ..Config::default()
     };

@@ -1,6 +1,7 @@
 //! What other people's SQL, other people's handlers and a failing database do to a store.
 
 mod enqueue;
-mod faults;
-mod handlers;
+pub(crate) mod faults;
+pub(crate) mod handlers;
 mod open;
+mod schema;

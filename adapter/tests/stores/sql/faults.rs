@@ -1,8 +1,10 @@
 //! Batches with a bad member, rows that somebody else holds, and connections that are lost.
 
+use std::cell::Cell;
+
 use hookproof::{
-    Callback, Clock, Content, EVERY_TYPE, Error, Keys, Letter, Message, Store, commit, commit_each,
-    ident,
+    Bundle, Callback, Clock, Content, EVERY_TYPE, Error, Keys, Letter, Message, Store, commit,
+    commit_each, ident,
 };
 use hookproof_core::{
     Id, Millis,
@@ -15,7 +17,7 @@ use hookproof_core::{
 };
 use sqlx::postgres::PgConnectOptions;
 
-use crate::databases;
+use crate::{databases, race::waits_for_a_lock};
 
 const NOW: Millis = Millis(1_700_000_000_000);
 
@@ -94,20 +96,46 @@ async fn an_endpoint_is_registered_once_in_sqlite() {
 async fn another_violation_is_an_error_and_no_duplicate<S: Store>(store: S) {
     assert_eq!(receive(&store, &[(1, "a")]).await, [Ok(Reply::Accepted)]);
     let replies = receive(&store, &[(1, "b"), (2, "c")]).await;
-    assert!(matches!(replies[0], Err(Error::Database(_))), "{replies:?}");
+    assert!(matches!(replies[0], Err(Error::Database(_))), "R4: {replies:?}");
     assert_eq!(replies[1], Ok(Reply::Accepted), "a stranger gets through");
 }
 
 #[tokio::test]
-async fn a_taken_key_is_no_duplicate_in_postgresql() {
+pub(crate) async fn a_taken_key_is_no_duplicate_in_postgresql() {
     let store = databases::postgres(Clock::fixed(NOW)).await;
     another_violation_is_an_error_and_no_duplicate(store).await;
 }
 
 #[tokio::test]
-async fn a_taken_key_is_no_duplicate_in_sqlite() {
+pub(crate) async fn a_taken_key_is_no_duplicate_in_sqlite() {
     let (store, _folder) = databases::sqlite(Clock::fixed(NOW)).await;
     another_violation_is_an_error_and_no_duplicate(store).await;
+}
+
+/// R4: two copies of a delivery, each with a key of its own, whose transactions are open at once.
+#[tokio::test]
+pub(crate) async fn two_copies_at_once_are_one_receipt() {
+    let store = databases::postgres(Clock::fixed(NOW)).await;
+    let content = letter("a");
+    let write = async |tx: &mut _, receipt| {
+        let plan = received(receipt);
+        let bundle = Bundle { writes: plan.writes(), content: Content::Letter(&content) };
+        store.write_each(tx, &[bundle]).await.unwrap()
+    };
+    let (mut first, mut second) = (store.begin().await.unwrap(), store.begin().await.unwrap());
+    let pid = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *second).await.unwrap();
+    assert_eq!(write(&mut first, 1).await, [true]);
+    let has_ended = Cell::new(false);
+    let copy = async {
+        let written = write(&mut second, 2).await;
+        has_ended.set(true);
+        written
+    };
+    let (copy, ()) = tokio::join!(copy, async {
+        while !has_ended.get() && !waits_for_a_lock(store.pool(), pid).await {}
+        store.commit(first).await.unwrap();
+    });
+    assert_eq!(copy, [false], "R4: one receipt of two copies");
 }
 
 async fn published<S: Store>(store: &S, ids: &[u128]) -> Vec<Event> {
@@ -142,7 +170,7 @@ async fn a_plan_that_fails_late_leaves_nothing_behind<S: Store>(store: S) {
     // Somebody has delivery 11 already, of the first event to the second endpoint.
     let only_second = [(Endpoint::registered(Id(1)), Id(11))];
     let stray = Event { id: Id(1), ..events[0] }.fan_out(&only_second, NOW).expect("due");
-    let stray = hookproof::Bundle { writes: &stray.writes()[1..], content: Content::None };
+    let stray = Bundle { writes: &stray.writes()[1..], content: Content::None };
     let mut tx = store.begin().await.unwrap();
     assert_eq!(store.write_each(&mut tx, &[stray]).await, Ok(vec![true]));
     store.commit(tx).await.unwrap();
@@ -247,7 +275,7 @@ async fn a_commit_whose_connection_is_lost_is_unknown() {
     let mut tx = store.begin().await.unwrap();
     let plan = received(1);
     let content = letter("a");
-    let bundle = hookproof::Bundle { writes: plan.writes(), content: Content::Letter(&content) };
+    let bundle = Bundle { writes: plan.writes(), content: Content::Letter(&content) };
     store.write_each(&mut tx, &[bundle]).await.unwrap();
     let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *tx).await.unwrap();
     let end = sqlx::query("SELECT pg_terminate_backend($1, 60000)").bind(pid);

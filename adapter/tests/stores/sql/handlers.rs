@@ -40,11 +40,17 @@ impl Handler<Transaction<'static, Sqlite>> for Careless {
     }
 }
 
+/// A handler that cannot.
+struct Failing;
+
+impl<Tx: Send> Handler<Tx> for Failing {
+    async fn apply(&self, _: &mut Tx, _: &Incoming<'_>) -> Result<(), HandlerError> {
+        Err(HandlerError::event("no such plan"))
+    }
+}
+
 /// Has a payment received, claimed and worked on.
-async fn pay<S: Store>(store: &S, handler: &Careless) -> Result<Worked, Error>
-where
-    Careless: Handler<S::Tx>,
-{
+async fn pay<S: Store>(store: &S, handler: &(impl Handler<S::Tx> + Sync)) -> Result<Worked, Error> {
     let policy = InboxPolicy::hookproof();
     let (entity, event) = (Id(1), models::SHIPPED);
     let reading = Reading::Proposal(Proposal { entity, event, occurrence: 0, version: 0 });
@@ -82,6 +88,25 @@ async fn receipt<S: Store>(store: &S) -> Receipt {
     let mut tx = store.begin().await.unwrap();
     let found = store.receipt_of(&mut tx, "partner", "", "evt_1").await.unwrap();
     found.expect("it was received")
+}
+
+async fn what_the_handler_did_not_do_is_not_done<S: Store>(store: S) {
+    let worked = pay(&store, &Failing).await;
+    assert!(matches!(worked, Err(Error::Handler(_))), "{worked:?}");
+    let stand = receipt(&store).await.stand;
+    assert!(matches!(stand, Stand::Queued { .. }), "E1: {stand:?}, and nothing was done");
+}
+
+#[tokio::test]
+pub(crate) async fn what_the_handler_did_not_do_is_not_done_in_postgresql() {
+    let store = databases::postgres(Clock::database()).await;
+    what_the_handler_did_not_do_is_not_done(store).await;
+}
+
+#[tokio::test]
+pub(crate) async fn what_the_handler_did_not_do_is_not_done_in_sqlite() {
+    let (store, _folder) = databases::sqlite(Clock::database()).await;
+    what_the_handler_did_not_do_is_not_done(store).await;
 }
 
 #[tokio::test]
