@@ -1,6 +1,7 @@
 //! The checks of this repository, one file a verb. A person and CI run the same ones.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a check speaks to whoever runs it")]
 
+mod clauses;
 mod directions;
 mod mutants;
 mod postgres;
@@ -31,6 +32,12 @@ enum Verb {
     Tidy,
     /// Change the deciding modules one line at a time; each change must fail a test.
     Mutants {
+        /// Instead, take one clause of the adapter's SQL away at a time.
+        #[arg(long)]
+        sql: bool,
+        /// With `--sql`: those alone whose name contains this.
+        #[arg(value_name = "PART", requires = "sql")]
+        only: Vec<String>,
         /// Forget what an earlier run found.
         #[arg(long)]
         fresh: bool,
@@ -69,7 +76,8 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Test { only } => test::run(&workspace, &only),
         Verb::Tidy => tidy::run(&workspace),
         Verb::Postgres { command } => postgres::run(&command),
-        Verb::Mutants { fresh } => mutants::run(&workspace, fresh),
+        Verb::Mutants { sql: true, only, fresh } => clauses::run(&workspace, &only, fresh),
+        Verb::Mutants { sql: false, fresh, .. } => mutants::run(&workspace, fresh),
         Verb::Sabotage { only } => sabotage::run(&workspace, &only),
     }
 }

@@ -1,0 +1,109 @@
+//! `cargo xtask mutants --sql`: takes one clause of one SQL statement away at a time, and a test of the
+//! adapter must fail for each.
+//!
+//! The clauses are found in the code ([`source`], [`remove`]), so a new one is tried from its first day.
+//! All are swapped at run time in one copy of the workspace ([`copy`]), which no clause makes compile
+//! again. Tests run one at a time and the first that fails is enough; which one it was is remembered, so
+//! an interrupted run goes on where it stopped, and a later one begins with it.
+
+mod copy;
+mod exempt;
+mod hunt;
+mod remove;
+mod source;
+
+use std::{collections::BTreeSet, fmt};
+
+use anyhow::{Result, ensure};
+use cargo_metadata::Metadata;
+
+use self::{exempt::EXEMPT, hunt::Hunt, remove::Removed};
+use crate::tidy;
+
+/// Which database a statement is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Database {
+    Postgres,
+    Sqlite,
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Postgres => "postgres",
+            Self::Sqlite => "sqlite",
+        })
+    }
+}
+
+/// A statement, and the same without one of its clauses.
+struct Mutant {
+    database: Database,
+    name: String,
+    from: String,
+    to: String,
+}
+
+pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<()> {
+    let all = mutants(&tidy::texts()?)?;
+    let chosen =
+        |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
+    let chosen: Vec<Mutant> = all.into_iter().filter(|mutant| chosen(&mutant.name)).collect();
+    ensure!(!chosen.is_empty(), "expected a name that contains {}", only.join(" or "));
+    let folder = workspace.target_directory.join("clauses");
+    let programs = copy::build(folder.as_std_path())?;
+    let unnoticed = Hunt::new(folder.as_std_path(), &programs, fresh)?.run(&chosen)?;
+    for name in &unnoticed {
+        println!("unnoticed: {name}");
+    }
+    ensure!(
+        unnoticed.is_empty(),
+        "expected a test to fail whatever clause is gone; {} of {} are unnoticed: write the test, or \
+         name the clause in xtask/src/clauses/exempt.rs with the reason",
+        unnoticed.len(),
+        chosen.len()
+    );
+    println!("{} clauses, each noticed when it is gone", chosen.len());
+    Ok(())
+}
+
+/// Every clause of the adapter's SQL but the exempt ones, which must be there.
+fn mutants(files: &[(String, String)]) -> Result<Vec<Mutant>> {
+    let mut found = Vec::new();
+    for (path, text) in files {
+        let Some(database) = database(path) else { continue };
+        let mut add = |statement: &str, from: &str, removed: Vec<Removed>| {
+            found.extend(removed.into_iter().map(|Removed { clause, text }| Mutant {
+                database,
+                name: format!("{database} {statement} without {clause}"),
+                from: from.to_owned(),
+                to: text,
+            }));
+        };
+        if path.starts_with("adapter/migrations/") {
+            add(file_name(path), text, remove::of_migration(text));
+        } else {
+            for statement in source::statements(text) {
+                let removed = remove::of_statement(&statement.text);
+                add(&statement.name, &statement.text, removed);
+            }
+        }
+    }
+    let exempt: BTreeSet<&str> = EXEMPT.iter().map(|row| row.name).collect();
+    let names: BTreeSet<&str> = found.iter().map(|mutant| mutant.name.as_str()).collect();
+    let gone: Vec<&str> = exempt.difference(&names).copied().collect();
+    ensure!(gone.is_empty(), "exempt, and not there:\n{}", gone.join("\n"));
+    found.retain(|mutant| !exempt.contains(mutant.name.as_str()));
+    Ok(found)
+}
+
+fn database(path: &str) -> Option<Database> {
+    let path = path.strip_prefix("adapter/src/").or(path.strip_prefix("adapter/migrations/"))?;
+    [("postgres", Database::Postgres), ("sqlite", Database::Sqlite)]
+        .into_iter()
+        .find_map(|(name, database)| path.starts_with(name).then_some(database))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

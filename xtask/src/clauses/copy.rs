@@ -1,0 +1,148 @@
+//! A copy of the workspace below `target/` in which a statement can be swapped for another at run time.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::{Context, Result, ensure};
+use cargo_metadata::Message;
+
+use crate::tidy;
+
+/// The environment variable that names the file with the statement and, behind [`BETWEEN`], the other.
+pub(super) const VARIABLE: &str = "HOOKPROOF_SWAP";
+/// What stands between the two.
+pub(super) const BETWEEN: &str = "\n----\n";
+
+/// The test programs of the copy's adapter.
+pub(super) fn build(folder: &Path) -> Result<Vec<String>> {
+    let copy = folder.join("workspace");
+    write(&copy)?;
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args(["test", "--locked", "--release", "--package", "hookproof", "--tests", "--no-run"])
+        .args(["--message-format", "json-render-diagnostics", "--target-dir"])
+        .arg(folder.join("target"))
+        .arg("--manifest-path")
+        .arg(copy.join("Cargo.toml"))
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("expected cargo to run")?;
+    ensure!(output.status.success(), "expected the copy in {} to compile", copy.display());
+    let mut programs = Vec::new();
+    for message in Message::parse_stream(&*output.stdout) {
+        let Message::CompilerArtifact(artifact) = message? else { continue };
+        if artifact.target.is_test() && artifact.profile.test {
+            programs.extend(artifact.executable.map(String::from));
+        }
+    }
+    ensure!(!programs.is_empty(), "expected test programs in {}", copy.display());
+    Ok(programs)
+}
+
+/// What has not changed is not written, so that it is not built again.
+fn write(copy: &Path) -> Result<()> {
+    for (name, text) in tidy::texts()? {
+        let text = match name.strip_prefix("adapter/src/") {
+            Some("lib.rs") => format!("{text}{MODULE}"),
+            Some(_) => swappable(&text),
+            None => text,
+        };
+        let path = copy.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, text).with_context(|| format!("expected to write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Lets each statement pass the switch on its way to the database.
+fn swappable(rust: &str) -> String {
+    let (code, tests) = match rust.find("#[cfg(test)]") {
+        Some(at) => rust.split_at(at),
+        None => (rust, ""),
+    };
+    let mut text = String::new();
+    let mut rest = code;
+    while let Some(end) = next_call(rest) {
+        let (before, after) = rest.split_at(end);
+        let argument = &after[..argument_length(after)];
+        text.extend([before, "crate::swap::sql(", argument, ")"]);
+        rest = &after[argument.len()..];
+    }
+    text.push_str(rest);
+    text.push_str(tests);
+    text
+}
+
+/// Where the first of the arguments begins.
+fn next_call(text: &str) -> Option<usize> {
+    let ends = CALLS.iter().filter_map(|call| Some(text.find(call)? + call.len()));
+    ends.min()
+}
+
+/// How long the argument is that begins here: up to its comma or its parenthesis.
+fn argument_length(text: &str) -> usize {
+    let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
+    for (at, char) in text.char_indices() {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => depth += 1,
+            ')' | ',' if depth == 0 => return at,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// What hands a statement to the database.
+const CALLS: [&str; 5] =
+    ["sqlx::query(", "sqlx::query_as(", "sqlx::query_scalar(", "sqlx::raw_sql(", ".begin_with("];
+
+/// The module that holds the switch.
+const MODULE: &str = r#"
+mod swap {
+    use std::sync::OnceLock;
+
+    static SWAP: OnceLock<Option<(String, String)>> = OnceLock::new();
+
+    pub(crate) fn sql(text: &'static str) -> &'static str {
+        match SWAP.get_or_init(read) {
+            Some((from, to)) if from == text => to,
+            _ => text,
+        }
+    }
+
+    fn read() -> Option<(String, String)> {
+        let text = std::fs::read_to_string(std::env::var_os("HOOKPROOF_SWAP")?).ok()?;
+        let (from, to) = text.split_once("\n----\n")?;
+        Some((from.to_owned(), to.to_owned()))
+    }
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_passes_the_switch_wherever_it_is_spelled() {
+        let code = "let a = sqlx::query(sql::WAKE).bind(b); begin_with(c); x.begin_with(\"a (\");";
+        assert_eq!(
+            swappable(code),
+            "let a = sqlx::query(crate::swap::sql(sql::WAKE)).bind(b); begin_with(c); \
+             x.begin_with(crate::swap::sql(\"a (\"));"
+        );
+    }
+
+    #[test]
+    fn the_switch_reads_what_is_written_for_it() {
+        assert!(MODULE.contains(VARIABLE) && MODULE.contains(&BETWEEN.replace('\n', "\\n")));
+    }
+}
