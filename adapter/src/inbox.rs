@@ -165,6 +165,7 @@ impl<S: Store> Inbox<S> {
             let rows = self.store.load(&mut tx, &keys).await?;
             let letter = self.store.letter(&mut tx, receipt).await?;
             let (Some(row), Some(letter)) = (rows.receipts.first(), letter) else {
+                self.store.rollback(tx).await?;
                 return Err(NotDone::Unknown);
             };
             let source = self.source(&letter.source);
@@ -175,7 +176,13 @@ impl<S: Store> Inbox<S> {
                 secret_unrevoked: source.is_some_and(|it| it.trusts(&letter.verified_by)),
             };
             let now = self.store.now(&mut tx).await?;
-            let plan = row.replay(&warrant, now, &self.policy).map_err(NotDone::Refused)?;
+            let plan = match row.replay(&warrant, now, &self.policy) {
+                Ok(plan) => plan,
+                Err(refused) => {
+                    self.store.rollback(tx).await?;
+                    return Err(NotDone::Refused(refused));
+                }
+            };
             match commit(&self.store, tx, plan, Content::None).await {
                 Err(Error::Conflict) => {}
                 Err(error) => return Err(error.into()),

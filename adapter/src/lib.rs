@@ -66,10 +66,7 @@ pub use crate::{
     source::{ANSWER_LIMIT, BadSource, Source},
     sqlite::SqliteStore,
     store::{Bundle, Callback, Content, EVERY_TYPE, Keys, Letter, Message, Rows, Store},
-    upkeep::{
-        Alert, Astray, Pass, UpkeepStore, alert_sent, pull_in, retire_events, retire_receipts,
-        unsent_alerts,
-    },
+    upkeep::{Alert, Astray, Pass, UpkeepStore, alert_sent, unsent_alerts},
     vault::{BadKey, Vault, new_secret},
     worker::{Ran, Taken, Worker},
 };

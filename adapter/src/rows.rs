@@ -14,7 +14,7 @@ use sqlx::FromRow;
 
 pub(crate) use self::{
     delivery::DeliveryRow,
-    receipt::{LetterRow, ReceiptRow},
+    receipt::{KeptReceipt, LetterRow, ReceiptRow},
 };
 use crate::{
     error::Error,

@@ -16,6 +16,7 @@ use std::{
 use hookproof_core::{
     Id, Millis, Reason,
     outbox::{Delivery, NotResent, Resent, Subject},
+    plan::Plan,
     profile::Profile,
     scheme::{self, Scheme, Window},
     target::TargetPolicy,
@@ -31,16 +32,16 @@ use crate::{
     commit::commit,
     error::Error,
     host::{Host, Machine},
-    inbox::{NotDone, Person},
+    inbox::NotDone,
     store::{Content, Keys, Message, Store},
     vault::Vault,
 };
 
 /// A sender on a store.
 pub struct Outbox<S: SenderStore> {
-    store: S,
+    pub(crate) store: S,
+    pub(crate) profile: Profile,
     vault: Vault,
-    profile: Profile,
     scheme: Scheme,
     ids: IdScope,
     targets: TargetPolicy,
@@ -226,20 +227,18 @@ impl<S: SenderStore> Outbox<S> {
         &self.targets
     }
 
-    /// Has a delivery sent again (S11): a new cycle where none is open, else its next attempt now.
-    pub async fn resend(&self, delivery: Id, by: Person) -> Result<Resent, NotDone<NotResent>> {
+    /// Has a delivery sent again (S11): a new cycle where none is open, else its next attempt now. Whether
+    /// this person may is for the application to say.
+    pub async fn resend(&self, delivery: Id, by: Id) -> Result<Resent, NotDone<NotResent>> {
         loop {
             let mut tx = self.store.begin().await?;
-            let keys =
-                |endpoints| Keys { endpoints, deliveries: vec![delivery], ..Keys::default() };
-            let found = self.store.load(&mut tx, &keys(vec![])).await?;
-            let Some(row) = found.deliveries.first() else { return Err(NotDone::Unknown) };
-            let Some(endpoint) = self.store.endpoint(&mut tx, row.endpoint).await? else {
-                return Err(NotDone::Unknown);
+            let plan = match self.plan_resend(&mut tx, delivery, by).await {
+                Ok(plan) => plan,
+                Err(refused) => {
+                    self.store.rollback(tx).await?;
+                    return Err(refused);
+                }
             };
-            let now = self.store.now(&mut tx).await?;
-            let plan =
-                row.resend(&endpoint, by.id, now, &self.profile).map_err(NotDone::Refused)?;
             match commit(&self.store, tx, plan, Content::None).await {
                 Err(Error::Conflict) => {}
                 Err(error) => return Err(error.into()),
@@ -251,6 +250,20 @@ impl<S: SenderStore> Outbox<S> {
         }
     }
 
+    async fn plan_resend(
+        &self,
+        tx: &mut S::Tx,
+        delivery: Id,
+        by: Id,
+    ) -> Result<Plan<Resent>, NotDone<NotResent>> {
+        let keys = Keys { deliveries: vec![delivery], ..Keys::default() };
+        let rows = self.store.load(tx, &keys).await?;
+        let row = rows.deliveries.first().ok_or(NotDone::Unknown)?;
+        let endpoint = self.store.endpoint(tx, row.endpoint).await?.ok_or(NotDone::Unknown)?;
+        let now = self.store.now(tx).await?;
+        row.resend(&endpoint, by, now, &self.profile).map_err(NotDone::Refused)
+    }
+
     /// Ends an open delivery. `false`: it has ended already.
     pub async fn cancel(&self, delivery: Id) -> Result<bool, Error> {
         loop {
@@ -258,7 +271,7 @@ impl<S: SenderStore> Outbox<S> {
             let keys = Keys { deliveries: vec![delivery], ..Keys::default() };
             let rows = self.store.load(&mut tx, &keys).await?;
             let plan = rows.deliveries.first().and_then(|row| row.cancel(Reason::Operator));
-            let Some(plan) = plan else { return Ok(false) };
+            let Some(plan) = plan else { return self.store.rollback(tx).await.map(|()| false) };
             match commit(&self.store, tx, plan, Content::None).await {
                 Err(Error::Conflict) => {}
                 done => return done.map(|()| true),

@@ -7,25 +7,26 @@ use hookproof_core::{
     Id, Millis, Reason,
     inbox::Receipt,
     plan::{About, Plan},
-    profile::{InboxPolicy, Profile},
 };
 
 use crate::{
     commit::commit_each,
     error::Error,
-    sender::SenderStore,
+    inbox::Inbox,
+    sender::{Outbox, SenderStore, of_event},
     store::{Keys, Store},
 };
 
 /// What keeps the tables of a store in order.
 pub trait UpkeepStore: Store {
-    /// Receipts with a key after this one, in order, without a lock.
+    /// Receipts with a key after this one, in order, without a lock; each with whether it still has its
+    /// bytes.
     fn receipts_after(
         &self,
         tx: &mut Self::Tx,
         after: Option<Id>,
         most: u16,
-    ) -> impl Future<Output = Result<Vec<Receipt>, Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<(Receipt, bool)>, Error>> + Send;
 
     /// Events that still have their bytes, with a key after this one, in order, without a lock.
     fn events_after(
@@ -105,81 +106,76 @@ pub struct Pass {
     pub purged: u64,
 }
 
-/// Takes one step through the receipts: the bytes of what is finished and older than `payload_ms` go, and
-/// so do the keys of what is older than the policy's retention. `None` keeps bytes for ever.
-///
-/// A policy is refused when a receiver is declared with it, if its keys do not outlive every attempt.
-pub async fn retire_receipts<S: UpkeepStore>(
-    store: &S,
-    policy: &InboxPolicy,
-    payload_ms: Option<u64>,
-    after: Option<Id>,
-) -> Result<Pass, Error> {
-    let mut tx = store.begin().await?;
-    let page = store.receipts_after(&mut tx, after, PAGE).await?;
-    let now = store.now(&mut tx).await?;
-    let strips = |row: &&Receipt| {
-        payload_ms.is_some_and(|keep| row.proposal.is_some() && row.may_lose_payload(now, keep))
-    };
-    let strip: Vec<Id> = page.iter().filter(strips).map(|row| row.id).collect();
-    let rows = store.load(&mut tx, &Keys { receipts: strip, ..Keys::default() }).await?;
-    let mut pass = Pass { after: next(&page, |row| row.id), ..Pass::default() };
-    for row in rows.receipts.iter().filter(strips) {
-        store.forget_receipt_payload(&mut tx, row.id).await?;
-        pass.stripped += 1;
-    }
-    store.commit(tx).await?;
-    let plans: Vec<Plan<()>> = page.iter().filter_map(|row| row.purge(now, policy)).collect();
-    if !plans.is_empty() {
-        let purged = commit_each(store, store.begin().await?, plans, &[]).await;
-        pass.purged = purged.iter().flatten().count() as u64;
-    }
-    Ok(pass)
-}
-
-/// Takes one step through the events: the bytes go of those that nobody can be sent any more, because
-/// every delivery has ended and none can be resent. Their keys stay, and so does the answer to a publisher
-/// who comes again (S15).
-pub async fn retire_events<S: UpkeepStore + SenderStore>(
-    store: &S,
-    profile: &Profile,
-    after: Option<Id>,
-) -> Result<Pass, Error> {
-    let mut tx = store.begin().await?;
-    let page = store.events_after(&mut tx, after, PAGE).await?;
-    let rows = store.load(&mut tx, &Keys { events: page.clone(), ..Keys::default() }).await?;
-    let deliveries = store.deliveries_of(&mut tx, &page.iter().copied().collect()).await?;
-    let now = store.now(&mut tx).await?;
-    let mut pass = Pass { after: next(&page, |id| *id), ..Pass::default() };
-    for event in rows.events {
-        let of = crate::sender::of_event(&deliveries, event.id);
-        if event.may_lose_payload(&of, now, profile.resend_window_ms) {
-            store.forget_event_payload(&mut tx, event.id).await?;
+impl<S: UpkeepStore> Inbox<S> {
+    /// Takes one step through the receipts: the bytes of what is finished and older than `payload_ms` go,
+    /// and so do the keys of what is older than the policy's retention. `None` keeps bytes for ever.
+    pub async fn retire(&self, payload_ms: Option<u64>, after: Option<Id>) -> Result<Pass, Error> {
+        let store = &self.store;
+        let mut tx = store.begin().await?;
+        let page = store.receipts_after(&mut tx, after, PAGE).await?;
+        let now = store.now(&mut tx).await?;
+        let old = |row: &Receipt| payload_ms.is_some_and(|keep| row.may_lose_payload(now, keep));
+        let strip = page.iter().filter(|(row, has_payload)| *has_payload && old(row));
+        let receipts = strip.map(|(row, _)| row.id).collect();
+        let rows = store.load(&mut tx, &Keys { receipts, ..Keys::default() }).await?;
+        let mut pass = Pass { after: next(&page, |(row, _)| row.id), ..Pass::default() };
+        for row in rows.receipts.iter().filter(|row| old(row)) {
+            store.forget_receipt_payload(&mut tx, row.id).await?;
             pass.stripped += 1;
         }
+        store.commit(tx).await?;
+        let purge = page.iter().filter_map(|(row, _)| row.purge(now, &self.policy));
+        let plans: Vec<Plan<()>> = purge.collect();
+        if !plans.is_empty() {
+            let purged = commit_each(store, store.begin().await?, plans, &[]).await;
+            pass.purged = purged.iter().flatten().count() as u64;
+        }
+        Ok(pass)
     }
-    store.commit(tx).await?;
-    Ok(pass)
+
+    /// Pulls in every receipt's wake that lies further ahead than the longest wait: the clock was set back
+    /// since it was written. Nothing is early by it. Gives how many there were.
+    pub async fn pull_in(&self) -> Result<u64, Error> {
+        pull_in(&self.store, Astray::Receipts, self.policy.wait_max_ms()).await
+    }
 }
 
-/// Pulls in every wake that lies further ahead than the longest wait: the clock was set back since it was
-/// written. Gives how many there were. No wait gets shorter than it may be: nothing is early.
-pub async fn pull_in<S: UpkeepStore>(
-    store: &S,
-    profile: &Profile,
-    policy: &InboxPolicy,
-) -> Result<u64, Error> {
-    let mut pulled = 0;
-    for (astray, wait_ms) in [
-        (Astray::Events, 0),
-        (Astray::Deliveries, profile.wait_max_ms()),
-        (Astray::Receipts, policy.wait_max_ms()),
-    ] {
+impl<S: UpkeepStore + SenderStore> Outbox<S> {
+    /// Takes one step through the events: the bytes go of those that nobody can be sent any more, because
+    /// every delivery has ended and none can be resent. Their keys stay, and so does the answer to a
+    /// publisher who comes again (S15).
+    pub async fn retire(&self, after: Option<Id>) -> Result<Pass, Error> {
+        let store = &self.store;
         let mut tx = store.begin().await?;
-        let latest = store.now(&mut tx).await? + wait_ms;
-        pulled += store.pull_in(&mut tx, astray, latest, PAGE).await?;
+        let page = store.events_after(&mut tx, after, PAGE).await?;
+        let rows = store.load(&mut tx, &Keys { events: page.clone(), ..Keys::default() }).await?;
+        let deliveries = store.deliveries_of(&mut tx, &page.iter().copied().collect()).await?;
+        let now = store.now(&mut tx).await?;
+        let mut pass = Pass { after: next(&page, |id| *id), ..Pass::default() };
+        for event in rows.events {
+            let of = of_event(&deliveries, event.id);
+            if event.may_lose_payload(&of, now, self.profile.resend_window_ms) {
+                store.forget_event_payload(&mut tx, event.id).await?;
+                pass.stripped += 1;
+            }
+        }
         store.commit(tx).await?;
+        Ok(pass)
     }
+
+    /// [`Inbox::pull_in`], for events and deliveries.
+    pub async fn pull_in(&self) -> Result<u64, Error> {
+        let events = pull_in(&self.store, Astray::Events, 0).await?;
+        let wait_ms = self.profile.wait_max_ms();
+        Ok(events + pull_in(&self.store, Astray::Deliveries, wait_ms).await?)
+    }
+}
+
+async fn pull_in<S: UpkeepStore>(store: &S, astray: Astray, wait_ms: u64) -> Result<u64, Error> {
+    let mut tx = store.begin().await?;
+    let latest = store.now(&mut tx).await? + wait_ms;
+    let pulled = store.pull_in(&mut tx, astray, latest, PAGE).await?;
+    store.commit(tx).await?;
     Ok(pulled)
 }
 

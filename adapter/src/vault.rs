@@ -65,7 +65,8 @@ impl Vault {
         }
         match env::var(KEY_VARIABLE) {
             Ok(text) => Self::with_key(&SecretString::from(text)),
-            Err(_) => Ok(Self::open()),
+            Err(env::VarError::NotPresent) => Ok(Self::open()),
+            Err(env::VarError::NotUnicode(_)) => Err(BadKey::NotAKey),
         }
     }
 

@@ -119,7 +119,7 @@ impl<S: Store> Inbox<S> {
         let keys = Keys { entities: vec![entity], receipts: vec![receipt], ..Keys::default() };
         let rows = self.store.load(&mut tx, &keys).await?;
         let (Some(entity), Some(row)) = (rows.entities.first(), rows.receipts.first()) else {
-            return Ok(None);
+            return self.store.rollback(tx).await.map(|()| None);
         };
         let letter = self.store.letter(&mut tx, receipt).await?.ok_or(Error::Conflict)?;
         let table = of.keeper.as_deref().map(|keeper| (keeper, named(of, &letter)));
@@ -136,7 +136,7 @@ impl<S: Store> Inbox<S> {
             Word::Event => taken.job.work(row, &ground, now, policy),
             Word::Api(fetched) => taken.job.fetched(row, &ground, fetched, now, policy),
         };
-        let Some(plan) = plan else { return Ok(None) };
+        let Some(plan) = plan else { return self.store.rollback(tx).await.map(|()| None) };
         let handler = of.handles(taken.proposal.event).within(S::HANDLER_LIMIT);
         commit_kept(&self.store, tx, plan, row, &handler, table).await.map(Some)
     }
@@ -202,7 +202,9 @@ impl<S: Store> Inbox<S> {
         let rows = self.store.load(&mut tx, &keys).await?;
         let now = self.store.now(&mut tx).await?;
         let fail = |row: &Receipt| job.fail(row, fault, now, self.host.roll(), &self.policy);
-        let Some(plan) = rows.receipts.first().and_then(fail) else { return Ok(None) };
+        let Some(plan) = rows.receipts.first().and_then(fail) else {
+            return self.store.rollback(tx).await.map(|()| None);
+        };
         commit(&self.store, tx, plan, Content::None).await.map(Some)
     }
 

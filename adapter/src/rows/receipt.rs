@@ -116,6 +116,14 @@ impl ReceiptRow {
     }
 }
 
+/// A receipt, and whether its bytes are still there.
+#[derive(Clone, Debug, FromRow)]
+pub(crate) struct KeptReceipt {
+    #[sqlx(flatten)]
+    pub(crate) receipt: ReceiptRow,
+    pub(crate) has_payload: bool,
+}
+
 /// What a receipt's row keeps besides.
 #[derive(Clone, Debug, FromRow)]
 pub(crate) struct LetterRow {

@@ -112,7 +112,9 @@ impl<S: SenderStore> Outbox<S> {
 
     async fn turn_to(&self, id: Id, life: Life, reason: Option<&str>) -> Result<bool, Error> {
         let Some((mut tx, row, now)) = self.hold(id).await? else { return Ok(false) };
-        let Some(plan) = row.turn(life, now) else { return Ok(false) };
+        let Some(plan) = row.turn(life, now) else {
+            return self.store.rollback(tx).await.map(|()| false);
+        };
         self.store.change(&mut tx, id, Change::Reason(reason)).await?;
         commit(&self.store, tx, plan, Content::None).await.map(|()| true)
     }

@@ -71,14 +71,20 @@ impl<S: SenderStore> Outbox<S> {
         let mut tx = self.store.begin().await?;
         let after = self.turn(|turns| turns.lane);
         let lanes = self.store.lanes(&mut tx, after, LANES).await?;
-        let last = lanes.last().map(|lane| lane.endpoint.id);
-        self.turn(|turns| turns.lane = last.filter(|_| lanes.len() == usize::from(LANES)));
         let now = self.store.now(&mut tx).await?;
         let mut claims = Vec::new();
-        for lane in lanes {
+        let mut seen = Vec::new();
+        for lane in &lanes {
             let free = most.saturating_sub(claims.len() as u16);
-            claims.extend(self.claim_lane(&mut tx, lane, free, now).await?);
+            if free == 0 {
+                break;
+            }
+            seen.push(lane.endpoint.id);
+            claims.extend(self.claim_lane(&mut tx, *lane, free, now).await?);
         }
+        // The next look begins behind what this one has seen: no lane waits for another (S8).
+        let last = seen.len() == lanes.len() && lanes.len() < usize::from(LANES);
+        self.turn(|turns| turns.lane = seen.last().copied().filter(|_| !last));
         let parcels = self.parcels(&mut tx, &claims).await?;
         let plans = claims.into_iter().map(|(_, plan)| plan).collect();
         let claimed = commit_each(&self.store, tx, plans, &[]).await;
@@ -193,12 +199,13 @@ impl<S: SenderStore> Outbox<S> {
         let rows = self.store.load(&mut tx, &keys).await?;
         let now = self.store.now(&mut tx).await?;
         let plan = rows.deliveries.first().and_then(|row| attempt.release(row, now));
-        let Some(plan) = plan else { return Ok(()) };
+        let Some(plan) = plan else { return self.store.rollback(tx).await };
         commit(&self.store, tx, plan, Content::None).await
     }
 
     /// Records how a request ended, and tries until that is recorded or nobody's any more: an answer that
-    /// is forgotten is a request that is made again. [`hookproof_core::answer::ended`] reads an answer.
+    /// is forgotten is a request that is made again. Dropping it is safe: the claim has scheduled that.
+    /// [`hookproof_core::answer::ended`] reads an answer.
     pub async fn settle(&self, request: Request, ended: Ended) -> Settled {
         crash::here(Point::AfterResponse).await;
         loop {
@@ -221,7 +228,7 @@ impl<S: SenderStore> Outbox<S> {
         let keys = Keys { deliveries: vec![ticket.delivery], ..Keys::default() };
         let rows = self.store.load(&mut tx, &keys).await?;
         let (Some(row), Some(endpoint)) = (rows.deliveries.first(), endpoint) else {
-            return Ok(None);
+            return self.store.rollback(tx).await.map(|()| None);
         };
         if let Subject::Effect(_) = row.subject {
             crash::here(Point::AfterExternalCall).await;
@@ -229,7 +236,7 @@ impl<S: SenderStore> Outbox<S> {
         let now = self.store.now(&mut tx).await?;
         let roll = self.host.roll();
         let plan = request.settle(row, &endpoint, ended, now, roll, &self.profile);
-        let Some(plan) = plan else { return Ok(None) };
+        let Some(plan) = plan else { return self.store.rollback(tx).await.map(|()| None) };
         commit(&self.store, tx, plan, Content::None).await.map(Some)
     }
 

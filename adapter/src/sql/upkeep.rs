@@ -18,7 +18,7 @@ impl UpkeepStore for Here {
         tx: &mut Self::Tx,
         after: Option<Id>,
         most: u16,
-    ) -> Result<Vec<Receipt>, Error> {
+    ) -> Result<Vec<(Receipt, bool)>, Error> {
         read::receipts_after(tx, after.unwrap_or_default(), most).await
     }
 

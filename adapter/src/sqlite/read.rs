@@ -15,7 +15,10 @@ use crate::{
     clock::Clock,
     error::{Error, of_statement},
     ident::Key,
-    rows::{DeliveryRow, EndpointRow, EntityRow, EventRow, LetterRow, ReceiptRow, instant, millis},
+    rows::{
+        DeliveryRow, EndpointRow, EntityRow, EventRow, KeptReceipt, LetterRow, ReceiptRow, instant,
+        millis,
+    },
     store::{Keys, Letter, Rows},
 };
 
@@ -80,7 +83,8 @@ const DUE_RECEIPTS: &str = concat!(
 const RECEIPTS_AFTER: &str = concat!(
     "SELECT ",
     receipt!(),
-    " FROM webhook_inbox AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2"
+    ", NOT r.payload_gone AS has_payload
+     FROM webhook_inbox AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2"
 );
 const RECEIPT_OF: &str = concat!(
     "SELECT ",
@@ -234,14 +238,14 @@ pub(super) async fn receipts_after(
     connection: &mut SqliteConnection,
     after: Id,
     most: u16,
-) -> Result<Vec<Receipt>, Error> {
-    let rows: Vec<ReceiptRow> = sqlx::query_as(RECEIPTS_AFTER)
+) -> Result<Vec<(Receipt, bool)>, Error> {
+    let rows: Vec<KeptReceipt> = sqlx::query_as(RECEIPTS_AFTER)
         .bind(Key(after))
         .bind(i64::from(most))
         .fetch_all(connection)
         .await
         .map_err(|error| of_statement("receipts in order", &error))?;
-    all(rows)
+    rows.into_iter().map(|row| Ok((Receipt::try_from(row.receipt)?, row.has_payload))).collect()
 }
 
 pub(super) async fn receipt_of(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookproof::{EVERY_TYPE, NotDone, Outbox, Person, SenderStore, Settled};
+use hookproof::{EVERY_TYPE, NotDone, Outbox, SenderStore, Settled};
 use hookproof_core::{
     Id, Reason,
     answer::Answer,
@@ -26,13 +26,14 @@ on_each_store!(
     an_attempt_has_the_same_id_and_bytes_and_a_signature_of_its_own,
     a_cycle_that_is_used_up_is_alerted_of_and_resent,
     a_full_lane_takes_no_more_and_holds_no_other_up,
+    every_lane_has_its_turn,
     whoever_was_overtaken_settles_nothing,
     what_is_released_is_due_at_once_and_no_attempt,
     an_effect_outside_has_the_key_of_its_operation,
 );
 
 const OK: Answer = Answer::Status(200);
-const PERSON: Person = Person { id: Id(77), allowed: true };
+const PERSON: Id = Id(77);
 
 async fn an_event_reaches_each_subscriber_once_and_is_marked<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
@@ -119,6 +120,28 @@ async fn a_full_lane_takes_no_more_and_holds_no_other_up<S: Sql + SenderStore>(b
     let sent = round(&outbox, OK).await;
     let to: Vec<Id> = sent.iter().map(|(sending, _)| sending.request.ticket().endpoint).collect();
     assert_eq!(to, [quick]);
+}
+
+async fn every_lane_has_its_turn<S: Sql + SenderStore>(bed: Bed<S>) {
+    let outbox = outbox(&bed);
+    for _ in 0..5 {
+        register(&outbox).await;
+    }
+    publishes(&bed.store, "order_1", "order.paid").await;
+    publishes(&bed.store, "order_2", "order.paid").await;
+    outbox.fan_out(100).await.unwrap();
+    let mut lanes = Vec::new();
+    for _ in 0..5 {
+        for claimed in outbox.claim(2).await.unwrap() {
+            let sending = outbox.start(claimed).await.unwrap();
+            let request = sending.request;
+            lanes.push(request.ticket().endpoint);
+            outbox.settle(request, hookproof_core::outbox::Ended::Unknown).await;
+            bed.store.run("UPDATE hookproof_deliveries SET wake = 0").await;
+        }
+    }
+    lanes.dedup();
+    assert_eq!(lanes.len(), 5, "nobody was looked at twice before everybody was once: {lanes:?}");
 }
 
 async fn whoever_was_overtaken_settles_nothing<S: Sql + SenderStore>(bed: Bed<S>) {

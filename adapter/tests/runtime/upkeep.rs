@@ -1,21 +1,21 @@
 //! Upkeep: bytes and keys that go apart (R16), clocks that were set back, alerts (R11).
 
 use hookproof::{
-    NotDone, Pass, Person, SenderStore, UpkeepStore, alert_sent, pull_in, retire_events,
-    retire_receipts, unsent_alerts,
+    Inbox, NotDone, Pass, Person, SenderStore, UpkeepStore, alert_sent, unsent_alerts,
 };
 use hookproof_core::{
     Id, Reason,
     answer::Answer,
     handler::Handler,
     inbox::{NotReplayed, Reply},
+    profile::InboxPolicy,
     time::DAY,
 };
 
 use crate::{
     bed::{Bed, Sql},
     post::{outbox, profile, publishes, register, round},
-    shop::{Shop, Turn, arrives, open, policy, work_through},
+    shop::{Shop, Turn, arrives, open, orders, partner, policy, setup, work_through},
 };
 
 on_each_store!(
@@ -35,14 +35,14 @@ where
 {
     let inbox = open(&bed, &Shop::default());
     let receipt = arrives(&inbox, "evt_1", "paid", "order_1").await.receipt;
+    arrives(&inbox, "evt_2", "returned", "order_1").await;
     work_through(&inbox).await;
-    let retire =
-        async |policy| retire_receipts(&bed.store, &policy, Some(DAY), None).await.unwrap();
+    let retire = async || inbox.retire(Some(DAY), None).await.unwrap();
     bed.pass(DAY);
-    assert_eq!(retire(policy()).await, Pass::default());
+    assert_eq!(retire().await, Pass::default());
     bed.pass(1);
-    assert_eq!(retire(policy()).await, Pass { stripped: 1, ..Pass::default() });
-    assert_eq!(retire(policy()).await, Pass::default());
+    assert_eq!(retire().await, Pass { stripped: 2, ..Pass::default() });
+    assert_eq!(retire().await, Pass::default());
     assert_eq!(bed.store.count(PAYLOADS).await, 0);
     let refused = inbox.replay(receipt, PERSON).await;
     assert_eq!(refused, Err(NotDone::Refused(NotReplayed::NothingToWork)));
@@ -52,10 +52,23 @@ where
     bed.clock.set(crate::bed::BEGIN);
     assert_eq!(arrives(&inbox, "evt_1", "paid", "order_1").await.reply, Reply::Duplicate);
     bed.clock.set(later);
-    let forgets = hookproof_core::profile::InboxPolicy { retention_ms: Some(DAY), ..policy() };
-    assert_eq!(retire(forgets).await, Pass { purged: 1, ..Pass::default() });
+    let purged = forgetful(&bed, &Shop::default()).retire(None, None).await;
+    assert_eq!(purged, Ok(Pass::default()), "not before every attempt is over");
+    bed.pass(90 * DAY);
+    let purged = forgetful(&bed, &Shop::default()).retire(None, None).await;
+    assert_eq!(purged, Ok(Pass { purged: 2, ..Pass::default() }));
     assert_eq!(bed.store.count("SELECT status FROM webhook_inbox").await, 0);
     assert_eq!(bed.store.count("SELECT '' FROM hookproof_operations").await, 1, "for ever");
+}
+
+/// The shop's inbox, which forgets keys as soon as that is safe.
+fn forgetful<S: Sql>(bed: &Bed<S>, shop: &Shop) -> Inbox<S>
+where
+    Shop: Handler<S::Tx>,
+{
+    let retention_ms = Some(90 * DAY);
+    let setup = setup(bed).policy(InboxPolicy { retention_ms, ..policy() });
+    setup.source(partner().sender(profile())).entity(orders::<S>(shop)).open().unwrap()
 }
 
 async fn what_is_not_finished_keeps_everything<S: Sql + UpkeepStore>(bed: Bed<S>)
@@ -64,16 +77,14 @@ where
 {
     let shop = Shop::default();
     shop.turns("order_2", Some(Turn::Fails));
-    let inbox = open(&bed, &shop);
+    let inbox = forgetful(&bed, &shop);
     arrives(&inbox, "evt_1", "shipped", "order_1").await;
     arrives(&inbox, "evt_2", "paid", "order_2").await;
     work_through(&inbox).await;
     bed.pass(70_000);
     work_through(&inbox).await;
     bed.pass(9_999 * DAY);
-    let forgets = hookproof_core::profile::InboxPolicy { retention_ms: Some(1), ..policy() };
-    let pass = retire_receipts(&bed.store, &forgets, Some(1), None).await.unwrap();
-    assert_eq!(pass, Pass::default());
+    assert_eq!(inbox.retire(Some(1), None).await, Ok(Pass::default()));
     assert_eq!(bed.store.count(PAYLOADS).await, 2);
 }
 
@@ -84,7 +95,7 @@ where
     let outbox = outbox(&bed);
     register(&outbox).await;
     publishes(&bed.store, "order_1", "order.paid").await;
-    let retire = async || retire_events(&bed.store, &profile(), None).await.unwrap();
+    let retire = async || outbox.retire(None).await.unwrap();
     round(&outbox, Answer::Status(500)).await;
     bed.pass(profile().resend_window_ms + 1);
     assert_eq!(retire().await, Pass::default(), "its cycle is open");
@@ -109,8 +120,8 @@ where
     outbox.fan_out(1).await.unwrap();
     bed.store.run("UPDATE webhook_inbox SET wake = wake + 86400000000").await;
     bed.clock.set(crate::bed::BEGIN);
-    assert_eq!(pull_in(&bed.store, &profile(), &policy()).await, Ok(3));
-    assert_eq!(pull_in(&bed.store, &profile(), &policy()).await, Ok(0));
+    assert_eq!((outbox.pull_in().await, inbox.pull_in().await), (Ok(2), Ok(1)));
+    assert_eq!((outbox.pull_in().await, inbox.pull_in().await), (Ok(0), Ok(0)));
     bed.pass(profile().wait_max_ms());
     assert_eq!(round(&outbox, Answer::Status(200)).await.len(), 2);
     assert_eq!(work_through(&inbox).await.len(), 1);
