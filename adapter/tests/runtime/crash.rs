@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookproof::{
-    EntityType, Inbox, NewEndpoint, Outbox, SenderStore,
+    EntityType, IdScope, Inbox, NewEndpoint, Outbox, SenderStore,
     crash::{Point, here, until},
 };
 use hookproof_core::{
@@ -62,6 +62,8 @@ where
 {
     async fn found(bed: &Bed<S>) -> Self {
         let outbox = outbox(bed);
+        // Two endpoints, both of them here: each event comes twice, under two ids (R6).
+        register(&outbox).await;
         register(&outbox).await;
         let target = NewEndpoint { account: "outside".to_owned(), ..endpoint(&[]) };
         let effect_target = outbox.register(&target).await.unwrap();
@@ -85,7 +87,7 @@ where
             .resource_at("/data/order");
         let inbox = setup(bed).source(partner()).entity(paid).entity(refunded);
         let inbox = inbox.effects_to(effect_target).open().unwrap();
-        Self { outbox: outbox(bed), inbox, service, effect_target }
+        Self { outbox: outbox(bed).ids(IdScope::Delivery), inbox, service, effect_target }
     }
 
     /// One turn of every loop of the process.
