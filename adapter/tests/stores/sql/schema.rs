@@ -79,9 +79,10 @@ impl Tables for SqliteStore {
 }
 
 /// `ID` is most of a key and `BYTES` are sixteen.
-const ROWS: [&str; 9] = [
+const ROWS: [&str; 10] = [
     "INSERT INTO hookproof_endpoints (id, url) VALUES ('IDa', 'https://example.com')",
-    "INSERT INTO hookproof_subscriptions VALUES ('IDa', '*')",
+    "INSERT INTO hookproof_subscriptions (endpoint, event_type) VALUES ('IDa', '*')",
+    "INSERT INTO hookproof_secrets (id, endpoint, sealed, from_ms) VALUES ('IDa', 'IDa', BYTES, 0)",
     "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, payload, digest)
      VALUES ('IDa', 'invoice', 'inv_1', 'invoice.paid', '{}', BYTES)",
     "INSERT INTO hookproof_deliveries
@@ -99,7 +100,7 @@ const ROWS: [&str; 9] = [
 ];
 
 /// The columns that may have no value. R4: none of the unique key of a receipt.
-const MAY_LACK: [&str; 23] = [
+const MAY_LACK: [&str; 26] = [
     "hookproof_alerts.sent_at",
     "hookproof_audit.by_whom",
     "hookproof_audit.digest",
@@ -109,7 +110,10 @@ const MAY_LACK: [&str; 23] = [
     "hookproof_deliveries.reason",
     "hookproof_deliveries.wake",
     "hookproof_endpoints.left_ms",
+    "hookproof_endpoints.reason",
     "hookproof_entities.projected",
+    "hookproof_secrets.until_ms",
+    "hookproof_subscriptions.until_ms",
     "outbox_events.digest",
     "outbox_events.payload_bytes",
     "outbox_events.processed_at",
@@ -149,8 +153,10 @@ async fn no_column_lacks_its_value_in_sqlite() {
 }
 
 /// What nobody may do to the rows, in any table.
-const REFUSED: [&str; 13] = [
-    // Two payloads, or none.
+const REFUSED: [&str; 15] = [
+    // Two payloads, or none, or one that is gone and there.
+    "UPDATE outbox_events SET payload_gone = true",
+    "UPDATE webhook_inbox SET payload_gone = true",
     "UPDATE outbox_events SET payload_bytes = BYTES",
     "UPDATE outbox_events SET payload = NULL",
     "UPDATE webhook_inbox SET payload_bytes = BYTES",
@@ -209,6 +215,7 @@ async fn a_word_is_no_number_and_bytes_are_no_word_in_sqlite() {
         "hookproof_schema SET applied_at = 'one'",
         "hookproof_endpoints SET rev = 'one'",
         "hookproof_subscriptions SET event_type = x'00'",
+        "hookproof_secrets SET from_ms = 'one'",
         "outbox_events SET rev = 'one'",
         "hookproof_deliveries SET rev = 'one'",
         "webhook_inbox SET rev = 'one'",
