@@ -266,6 +266,7 @@ const DAY_S: u64 = 86_400;
 
 #[tokio::main]
 async fn main() -> Result<(), AnyError> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let mut arguments = std::env::args().skip(1);
     let database = arguments.next().unwrap_or_else(|| "orders.db".to_owned());
     let listener = TcpListener::bind(("127.0.0.1", 8080)).await?;

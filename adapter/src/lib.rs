@@ -4,6 +4,41 @@
 //! stores what is verified before it is answered; a [`Worker`] does what it asks for, each operation once.
 //! A sender calls [`outbox::enqueue`] in the transaction that changes its business.
 //!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use hookproof::{Clock, Durability, EntityType, Setup, Source, SqliteStore, Worker, blame};
+//! # use hookproof_core::{handler::*, model::*, scheme::Window};
+//! # use sqlx::{Sqlite, Transaction};
+//! # async fn serve(secret: &str, rules: Vec<Rule>) -> Result<(), Box<dyn std::error::Error>> {
+//! struct Ledger;
+//!
+//! impl Handler<Transaction<'static, Sqlite>> for Ledger {
+//!     async fn apply(
+//!         &self,
+//!         tx: &mut Transaction<'static, Sqlite>,
+//!         event: &Incoming<'_>,
+//!     ) -> Result<(), HandlerError> {
+//!         let insert = sqlx::query("INSERT INTO ledger (line) VALUES (?)").bind(event.name);
+//!         insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! SqliteStore::migrate("shop.db").await?;
+//! let store = SqliteStore::open("shop.db", Durability::Required, Clock::database()).await?;
+//! let model = Model::declare(3, Kind::Latest, Order::Graph, Early::Wait, rules)?;
+//! let order = EntityType::new("order", model)
+//!     .on("order.paid", EventType(1), Ledger)
+//!     .on("order.shipped", EventType(2), Ledger)
+//!     .resource_at("/data/order");
+//! let source = Source::preset("shop", "standard-webhooks")?;
+//! let source = source.secret("first", secret, Window::always())?;
+//! let inbox = Arc::new(Setup::new(store).source(source).entity(order).open()?);
+//! Worker::new(inbox).run(std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The core decides: rows in, guarded writes out. A [`Store`] locks and loads the rows of a decision and
 //! carries its plan out; it decides nothing. One round is always the same:
 //!

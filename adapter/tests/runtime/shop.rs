@@ -14,6 +14,7 @@ use hookproof_core::{
     scheme::{self, Message, Request, Time, Verifier, Window},
 };
 use sqlx::{Postgres, Sqlite, Transaction};
+use tokio::sync::Notify;
 
 use crate::bed::{Bed, Sql};
 
@@ -30,12 +31,16 @@ pub(crate) enum Turn {
     Fails,
     Unfounded,
     Panics,
+    /// It says that it has begun, and ends when it may.
+    Waits,
 }
 
 /// The shop's handler.
 #[derive(Clone, Default)]
 pub(crate) struct Shop {
     turns: Arc<Mutex<BTreeMap<String, Turn>>>,
+    pub(crate) begun: Arc<Notify>,
+    pub(crate) may_end: Arc<Notify>,
 }
 
 impl Shop {
@@ -48,13 +53,18 @@ impl Shop {
         };
     }
 
-    fn end(&self, order: &str) -> Result<(), HandlerError> {
+    async fn end(&self, order: &str) -> Result<(), HandlerError> {
         let turn = self.turns.lock().unwrap().get(order).copied();
         match turn {
             None => Ok(()),
             Some(Turn::Fails) => Err(HandlerError::event("no such plan")),
             Some(Turn::Unfounded) => Err(HandlerError::infrastructure("no pool")),
             Some(Turn::Panics) => panic!("a handler of the test panics"),
+            Some(Turn::Waits) => {
+                self.begun.notify_one();
+                self.may_end.notified().await;
+                Ok(())
+            }
         }
     }
 }
@@ -71,7 +81,7 @@ impl Handler<Transaction<'static, Sqlite>> for Shop {
     ) -> Result<(), HandlerError> {
         let insert = sqlx::query("INSERT INTO effects (line) VALUES ($1)").bind(line(event));
         insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
-        self.end(event.resource)
+        self.end(event.resource).await
     }
 }
 
@@ -83,7 +93,7 @@ impl Handler<Transaction<'static, Postgres>> for Shop {
     ) -> Result<(), HandlerError> {
         let insert = sqlx::query("INSERT INTO effects (line) VALUES ($1)").bind(line(event));
         insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
-        self.end(event.resource)
+        self.end(event.resource).await
     }
 }
 

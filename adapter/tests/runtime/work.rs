@@ -1,12 +1,12 @@
 //! The work: in the entity's order, once, and whose fault a failure is (R7 to R12).
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use hookproof::{Bell, NotDone, Person, Ran, Setup, Source, Worker, entity_id};
 use hookproof_core::{
     Id, Reason,
     handler::Handler,
-    inbox::{End, NotReplayed},
+    inbox::{End, NotReplayed, Reply},
     model::Operation,
     scheme::Window,
     work::{Failed, Fault, Worked},
@@ -28,6 +28,7 @@ on_each_store!(
     what_a_person_booked_is_not_done_again,
     a_replay_needs_everything_that_it_stands_on,
     a_worker_works_until_it_is_told_to_stop,
+    a_worker_that_stops_ends_what_it_has_begun,
 );
 
 const PERSON: Person = Person { id: Id(77), allowed: true };
@@ -168,6 +169,43 @@ where
     assert_eq!(effects(&bed.store).await.len(), 40);
     let applied = stands(&bed.store).await.iter().filter(|it| it.ends_with("applied")).count();
     assert_eq!(applied, 40);
+}
+
+async fn a_worker_that_stops_ends_what_it_has_begun<S: Sql>(bed: Bed<S>)
+where
+    Shop: Handler<S::Tx>,
+{
+    let shop = Shop::default();
+    shop.turns("order_1", Some(Turn::Waits));
+    let inbox = Arc::new(open(&bed, &shop));
+    arrives(&inbox, "evt_1", "paid", "order_1").await;
+    let worker = Worker::new(inbox).at_once(1);
+    let stop = async {
+        shop.begun.notified().await;
+        shop.may_end.notify_one();
+    };
+    worker.run(stop).await;
+    assert_eq!(stands(&bed.store).await, ["evt_1 PROCESSED applied"]);
+}
+
+/// R5. In SQLite an open handler keeps the answer waiting, for two seconds at most: there is one writer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_waits_for_no_handler() {
+    let bed = crate::bed::postgres().await;
+    let shop = Shop::default();
+    shop.turns("order_1", Some(Turn::Waits));
+    let inbox = Arc::new(open(&bed, &shop));
+    arrives(&inbox, "evt_1", "paid", "order_1").await;
+    let worker = Worker::new(Arc::clone(&inbox)).at_once(1);
+    let stop = pin!(async {
+        shop.begun.notified().await;
+        arrives(&inbox, "evt_2", "shipped", "order_1").await;
+        assert_eq!(arrives(&inbox, "evt_1", "paid", "order_1").await.reply, Reply::Duplicate);
+        assert_eq!(stands(&bed.store).await, ["evt_1 PENDING", "evt_2 PENDING"]);
+        shop.may_end.notify_one();
+    });
+    worker.run(stop).await;
+    assert_eq!(stands(&bed.store).await, ["evt_1 PROCESSED applied", "evt_2 PENDING"]);
 }
 
 /// A hint reaches another process; nobody waits for a poll here.
