@@ -270,7 +270,7 @@ impl<S: Store + Send + 'static> Worker<S> {
             let free = self.at_once - running.len() as u16;
             if more && free > 0 && Instant::now() >= resume {
                 // What is being claimed is not let go of half-way: it would be nobody's for a while.
-                match beside(self.inbox.take(free), &mut stop).await {
+                match beside(Box::pin(self.inbox.take(free)), &mut stop).await {
                     Ok(taken) => {
                         more = taken.len() == usize::from(free);
                         for taken in taken {
@@ -308,10 +308,9 @@ impl<S: Store + Send + 'static> Worker<S> {
 
 /// Awaits one future to its end, and meanwhile another one too.
 async fn beside<T>(
-    first: impl Future<Output = T>,
+    mut first: impl Future<Output = T> + Unpin,
     second: &mut (impl FusedFuture<Output = ()> + Unpin),
 ) -> T {
-    let mut first = pin!(first);
     loop {
         tokio::select! {
             done = &mut first => return done,
