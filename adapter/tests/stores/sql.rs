@@ -3,5 +3,7 @@
 mod enqueue;
 pub(crate) mod faults;
 pub(crate) mod handlers;
+mod locks;
 mod open;
+mod order;
 mod schema;

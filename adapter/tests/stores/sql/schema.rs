@@ -49,7 +49,9 @@ impl Tables for PgStore {
 
     async fn refuses(&self, sql: &str) -> bool {
         let mut tx = self.pool().begin().await.unwrap();
+        let now = "SET CONSTRAINTS ALL IMMEDIATE";
         sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut *tx).await.is_err()
+            || sqlx::raw_sql(now).execute(&mut *tx).await.is_err()
     }
 
     async fn run(&self, sql: &str) {
@@ -66,7 +68,9 @@ impl Tables for SqliteStore {
 
     async fn refuses(&self, sql: &str) -> bool {
         let mut tx = self.pool().begin().await.unwrap();
+        let now = "SELECT count(*) FROM pragma_foreign_key_check";
         sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut *tx).await.is_err()
+            || sqlx::query_scalar::<_, i64>(now).fetch_one(&mut *tx).await.unwrap() > 0
     }
 
     async fn run(&self, sql: &str) {
@@ -81,7 +85,7 @@ impl Tables for SqliteStore {
 /// `ID` is most of a key and `BYTES` are sixteen.
 const ROWS: [&str; 10] = [
     "INSERT INTO hookproof_endpoints (id, url) VALUES ('IDa', 'https://example.com')",
-    "INSERT INTO hookproof_subscriptions (endpoint, event_type) VALUES ('IDa', '*')",
+    "INSERT INTO hookproof_subscriptions (endpoint, event_type, since_ms) VALUES ('IDa', '*', 0)",
     "INSERT INTO hookproof_secrets (id, endpoint, sealed, from_ms) VALUES ('IDa', 'IDa', BYTES, 0)",
     "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, payload, digest)
      VALUES ('IDa', 'invoice', 'inv_1', 'invoice.paid', '{}', BYTES)",
@@ -153,7 +157,7 @@ async fn no_column_lacks_its_value_in_sqlite() {
 }
 
 /// What nobody may do to the rows, in any table.
-const REFUSED: [&str; 15] = [
+const REFUSED: [&str; 16] = [
     // Two payloads, or none, or one that is gone and there.
     "UPDATE outbox_events SET payload_gone = true",
     "UPDATE webhook_inbox SET payload_gone = true",
@@ -166,7 +170,8 @@ const REFUSED: [&str; 15] = [
     "UPDATE webhook_inbox SET digest = substr(digest, 1, 8)",
     // A receipt that nobody verified.
     "UPDATE webhook_inbox SET signature_verified = false",
-    // Nobody's subscription, and a delivery to nobody.
+    // Nobody's subscription or secret, and a delivery to nobody.
+    "UPDATE hookproof_secrets SET endpoint = 'IDb'",
     "UPDATE hookproof_subscriptions SET endpoint = 'IDb' WHERE endpoint = 'IDa'",
     "UPDATE hookproof_deliveries SET endpoint = 'IDb'",
     // One key for two deliveries, and one delivery under two keys.
