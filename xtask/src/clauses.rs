@@ -27,6 +27,15 @@ enum Database {
     Sqlite,
 }
 
+impl Database {
+    /// Whether this file has statements for it. Some are one text for both.
+    fn is_in(self, path: &str) -> bool {
+        let Some(path) = path.strip_prefix("adapter/") else { return false };
+        let own = [format!("src/{self}"), format!("migrations/{self}/")];
+        own.iter().any(|folder| path.starts_with(folder)) || path.starts_with("src/sql/")
+    }
+}
+
 impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -70,20 +79,24 @@ pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<
 /// Every clause of the adapter's SQL but the exempt ones, which must be there.
 fn mutants(files: &[(String, String)]) -> Result<Vec<Mutant>> {
     let mut found = Vec::new();
-    for (path, text) in files {
-        let Some(database) = database(path) else { continue };
-        let mut add = |statement: &str, from: &str, removed: Vec<Removed>| {
-            found.extend(removed.into_iter().map(|Removed { clause, text }| Mutant {
-                database,
-                name: format!("{database} {statement} without {clause}"),
-                from: from.to_owned(),
-                to: text,
-            }));
-        };
-        if path.starts_with("adapter/migrations/") {
-            add(file_name(path), text, remove::of_migration(text));
-        } else {
-            for statement in source::statements(text) {
+    for database in [Database::Postgres, Database::Sqlite] {
+        let root = format!("adapter/src/{database}.rs");
+        let macros = files.iter().find(|(path, _)| *path == root).map_or("", |(_, text)| text);
+        for (path, text) in files.iter().filter(|(path, _)| database.is_in(path)) {
+            let mut add = |statement: &str, from: &str, removed: Vec<Removed>| {
+                found.extend(removed.into_iter().map(|Removed { clause, text }| Mutant {
+                    database,
+                    name: format!("{database} {statement} without {clause}"),
+                    from: from.to_owned(),
+                    to: text,
+                }));
+            };
+            if path.starts_with("adapter/migrations/") {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                add(name, text, remove::of_migration(text));
+                continue;
+            }
+            for statement in source::statements(text, macros) {
                 let removed = remove::of_statement(&statement.text);
                 add(&statement.name, &statement.text, removed);
             }
@@ -93,17 +106,10 @@ fn mutants(files: &[(String, String)]) -> Result<Vec<Mutant>> {
     let names: BTreeSet<&str> = found.iter().map(|mutant| mutant.name.as_str()).collect();
     let gone: Vec<&str> = exempt.difference(&names).copied().collect();
     ensure!(gone.is_empty(), "exempt, and not there:\n{}", gone.join("\n"));
-    found.retain(|mutant| !exempt.contains(mutant.name.as_str()));
+    let mut tried = BTreeSet::new();
+    found.retain(|mutant| {
+        !exempt.contains(mutant.name.as_str())
+            && tried.insert((mutant.name.clone(), mutant.to.clone()))
+    });
     Ok(found)
-}
-
-fn database(path: &str) -> Option<Database> {
-    let path = path.strip_prefix("adapter/src/").or(path.strip_prefix("adapter/migrations/"))?;
-    [("postgres", Database::Postgres), ("sqlite", Database::Sqlite)]
-        .into_iter()
-        .find_map(|(name, database)| path.starts_with(name).then_some(database))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

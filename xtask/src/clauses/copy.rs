@@ -102,8 +102,14 @@ fn argument_length(text: &str) -> usize {
 }
 
 /// What hands a statement to the database.
-const CALLS: [&str; 5] =
-    ["sqlx::query(", "sqlx::query_as(", "sqlx::query_scalar(", "sqlx::raw_sql(", ".begin_with("];
+const CALLS: [&str; 6] = [
+    "sqlx::query(",
+    "sqlx::query_as(",
+    "sqlx::query_scalar(",
+    "sqlx::raw_sql(",
+    ".begin_with(",
+    "QueryBuilder::<Database>::new(",
+];
 
 /// The module that holds the switch.
 const MODULE: &str = r#"

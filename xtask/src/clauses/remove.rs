@@ -60,7 +60,11 @@ pub(super) fn of_migration(sql: &str) -> Vec<Removed> {
             }
             ("CHECK", "(") => take(at, text.closed(at + 1)),
             ("UNIQUE" | "STRICT", _) => take(at, at + 1),
-            ("REFERENCES", _) => take(at, text.closed(at + 2)),
+            ("REFERENCES", _) => {
+                let end = text.closed(at + 2);
+                let deferred = text.word(end) == "DEFERRABLE" && text.word(end + 1) == "INITIALLY";
+                take(at, if deferred { end + 3 } else { end });
+            }
             _ => {}
         }
     }
@@ -188,7 +192,13 @@ impl<'a> Text<'a> {
         let (start, end) = self.span(from, to);
         let [before, condition, after] =
             [&self.sql[..start], &self.sql[start..end], &self.sql[end..]];
-        let text = format!("{before}({condition} OR true){after}");
+        // A list whose members are bound one by one has no end yet.
+        let is_open = condition.matches('(').count() > condition.matches(')').count();
+        let text = if is_open {
+            format!("{before}true OR {condition}{after}")
+        } else {
+            format!("{before}({condition} OR true){after}")
+        };
         Removed { clause: self.clause(from, to), text }
     }
 

@@ -1,5 +1,5 @@
 //! The SQL statements that stand in a file of Rust: each literal, or `concat!` of literals and macros of
-//! the same file, that begins as a statement does.
+//! the same file or of its database's, that begins as a statement does.
 
 /// A statement, as it reaches the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,12 +9,13 @@ pub(super) struct Statement {
     pub(super) text: String,
 }
 
-pub(super) fn statements(rust: &str) -> Vec<Statement> {
+/// `beside` is where else macros may be defined.
+pub(super) fn statements(rust: &str, beside: &str) -> Vec<Statement> {
     let code = rust.split("#[cfg(test)]").next().unwrap_or_default();
     let mut found = Vec::new();
     let mut at = 0;
     while at < code.len() {
-        let Some((text, end)) = expression(code, at) else {
+        let Some((text, end)) = expression(code, at, beside) else {
             at = past_noise(code, at);
             continue;
         };
@@ -30,7 +31,7 @@ pub(super) fn statements(rust: &str) -> Vec<Statement> {
 const BEGINNINGS: [&str; 6] = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "BEGIN "];
 
 /// The text that begins here, and where its expression ends.
-fn expression(code: &str, at: usize) -> Option<(String, usize)> {
+fn expression(code: &str, at: usize, beside: &str) -> Option<(String, usize)> {
     let rest = &code[at..];
     if let Some(list) = rest.strip_prefix("concat!(") {
         let mut text = String::new();
@@ -39,7 +40,7 @@ fn expression(code: &str, at: usize) -> Option<(String, usize)> {
             if let Some((part, end)) = literal(code, here) {
                 text.push_str(&part);
                 here = end;
-            } else if let Some((part, end)) = called(code, here) {
+            } else if let Some((part, end)) = called(code, here, beside) {
                 text.push_str(&part);
                 here = end;
             } else {
@@ -84,16 +85,18 @@ fn literal(code: &str, at: usize) -> Option<(String, usize)> {
 }
 
 /// What the macro that is called here says.
-fn called(code: &str, at: usize) -> Option<(String, usize)> {
+fn called(code: &str, at: usize, beside: &str) -> Option<(String, usize)> {
     let rest = &code[at..];
     let length = rest.find("!()")?;
     let name = &rest[..length];
     if name.is_empty() || !name.chars().all(|char| char.is_alphanumeric() || char == '_') {
         return None;
     }
-    let definition = code.find(&format!("macro_rules! {name} {{"))?;
-    let body = definition + code[definition..].find('"')?;
-    Some((literal(code, body)?.0, at + length + "!()".len()))
+    let heading = format!("macro_rules! {name} {{");
+    let text = if code.contains(&heading) { code } else { beside };
+    let definition = text.find(&heading)?;
+    let body = definition + text[definition..].find('"')?;
+    Some((literal(text, body)?.0, at + length + "!()".len()))
 }
 
 /// The next place where something may begin: after a comment, a quoted character or a word.
@@ -138,20 +141,21 @@ mod tests {
             macro_rules! row { () => { "e.id, e.rev" }; }
             /// Not "SELECT this".
             const ROWS: &str = concat!("SELECT ", row!(), " FROM t
-                WHERE id = 'a\\b'");
+                WHERE id = 'a\\b'", skip!());
         "#;
-        let [row] = &statements(code)[..] else { panic!("{:?}", statements(code)) };
+        let beside = r#"macro_rules! skip { () => { " LIMIT 1" }; }"#;
+        let [row] = &statements(code, beside)[..] else { panic!("not one") };
         assert_eq!(row.name, "ROWS");
         assert_eq!(
             row.text.split_whitespace().collect::<Vec<_>>().join(" "),
-            r"SELECT e.id, e.rev FROM t WHERE id = 'a\b'"
+            r"SELECT e.id, e.rev FROM t WHERE id = 'a\b' LIMIT 1"
         );
     }
 
     #[test]
     fn a_statement_inside_a_function_is_named_as_it_begins() {
         let code = "fn a() { let x = '\"'; run(\"SELECT max(a) FROM b WHERE c\"); say(\"no\"); }";
-        let [row] = &statements(code)[..] else { panic!("{:?}", statements(code)) };
+        let [row] = &statements(code, "")[..] else { panic!("not one") };
         assert_eq!(row.name, "SELECT max(a) FROM b");
     }
 }
