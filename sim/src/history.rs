@@ -122,7 +122,8 @@ pub enum Fact {
     // The sender's attempts.
     /// A claim committed. `attempt` counts over all cycles, `rung` within this one; `fence` is new
     /// with every claim; `wait_ms` is how long the row waits should nobody settle it, counted from when
-    /// its transaction read the time.
+    /// its transaction read the time; `url` is how often the endpoint's URL or secret had been changed
+    /// when its row was loaded.
     Claimed {
         delivery: DeliveryNo,
         endpoint: EndpointNo,
@@ -131,6 +132,7 @@ pub enum Fact {
         cycle: u16,
         fence: u32,
         wait_ms: u64,
+        url: u32,
     },
     /// A later claim found that the claim with this fence died with its worker.
     ClaimLost { delivery: DeliveryNo, fence: u32 },
@@ -208,8 +210,8 @@ pub enum Fact {
     Alerted { about: About },
     /// The alert of a dead letter was sent to people.
     AlertSent { about: About },
-    /// A person asked for a replay.
-    Replayed { receipt: ReceiptNo, by: Person, answer: Replayed },
+    /// A person asked for a replay. `allowed`: nothing was wanting of what it stands on.
+    Replayed { receipt: ReceiptNo, by: Person, allowed: bool, answer: Replayed },
     /// A receipt was purged.
     Purged { receipt: ReceiptNo },
     /// A booking by hand, before or beside the events.
@@ -485,12 +487,10 @@ impl From<hookproof_core::Reason> for Reason {
 pub enum Replayed {
     /// The receipt is due at work.
     Accepted,
-    /// The person, source, account or secret does not allow it; `allowed` is the observer's view.
+    /// The person, source, account or secret does not allow it, or there is nothing to work on.
     Refused,
     /// It is already waiting for work.
     Waiting,
-    /// It was accepted although the person may not.
-    AcceptedUnauthorised,
 }
 
 /// The life of a secret.

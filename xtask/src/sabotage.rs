@@ -8,6 +8,7 @@
 mod cover;
 mod exempt;
 mod list;
+mod store;
 mod switch;
 
 use std::{
@@ -73,16 +74,18 @@ pub(crate) fn run(workspace: &Metadata, only: &[String]) -> Result<()> {
 /// Writes the workspace with all switches below `target/`, and gives the name of each switch. What has
 /// not changed is not written, so that it is not built again.
 fn write_copy(copy: &Path) -> Result<Vec<String>> {
-    let mut files = tidy::texts()?;
-    let names = switch::put_in(&mut files, list::PATCHES)?;
+    let (mut files, patches) = (tidy::texts()?, list::patches());
+    let names = switch::put_in(&mut files, &patches)?;
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     ensure!(known.len() == names.len(), "expected each name in the list once");
-    let bare = cover::uncovered(&tidy::texts()?, list::PATCHES, exempt::EXEMPT);
+    let bare = cover::uncovered(&tidy::texts()?, &patches, exempt::EXEMPT);
     ensure!(
         bare.is_empty(),
-        "expected each guard, fence and wake in xtask/src/sabotage/list.rs; not in it are\n{}",
+        "expected each guard, fence and wake in xtask/src/sabotage/{{list,store}}.rs; not in it are\n{}",
         bare.join("\n")
     );
+    let kept: BTreeSet<PathBuf> = files.iter().map(|(name, _)| copy.join(name)).collect();
+    forget(copy, &kept)?;
     for (name, text) in &files {
         let path = copy.join(name);
         if fs::read_to_string(&path).is_ok_and(|old| old == *text) {
@@ -94,6 +97,22 @@ fn write_copy(copy: &Path) -> Result<Vec<String>> {
         fs::write(&path, text).with_context(|| format!("expected to write {}", path.display()))?;
     }
     Ok(names)
+}
+
+/// Removes what an earlier copy had and the workspace has no more.
+fn forget(folder: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            forget(&path, kept)?;
+        } else if !kept.contains(&path) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// The names of those that pass unnoticed, in their order.

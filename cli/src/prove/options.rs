@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, ops::Range, thread, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use hookproof_sim::{
     history::Family,
     promise::Promise,
@@ -73,8 +73,8 @@ pub(crate) struct Options {
     pub(crate) budget: Option<Duration>,
 
     /// Use this many threads; as many as there are cores unless set.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=JOBS_MAX))]
+    jobs: Option<u16>,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -148,7 +148,7 @@ impl Options {
     }
 
     pub(crate) fn jobs(&self) -> usize {
-        self.jobs.map_or_else(cores, NonZeroUsize::get)
+        self.jobs.map_or_else(cores, usize::from)
     }
 
     /// The cores that these threads keep busy.
@@ -215,8 +215,8 @@ impl Options {
     }
 
     /// Two options of which one would do nothing, if there are such.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        match self.level {
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let said = match self.level {
             Some(Level::Sim) if self.deep => Some(
                 "--deep explores larger worlds, which --level sim leaves out: drop one of them",
             ),
@@ -224,7 +224,18 @@ impl Options {
                 Some("--seeds walks histories, which --level explore leaves out: drop one of them")
             }
             _ => None,
-        }
+        };
+        let other = self.promise.zip(self.one_rogue());
+        let other = other.filter(|(promise, rogue)| !rogue.breaks().contains(promise));
+        said.map(str::to_owned).or_else(|| {
+            let (promise, rogue) = other?;
+            let breaks = rogue.breaks().iter().map(|broken| broken.id());
+            Some(format!(
+                "--rogue {} breaks {}, which --promise {promise} leaves out: drop one of them",
+                rogue.name(),
+                breaks.collect::<Vec<_>>().join(" or ")
+            ))
+        })
     }
 
     /// The command that hunts a rogue again as this run did, if it escaped.
@@ -333,6 +344,8 @@ fn rogue(text: &str) -> Result<Rogue, String> {
 }
 
 fn rogues_near(text: &str) -> String {
+    let text = text.to_lowercase();
+    let text = text.as_str();
     let mut near: Vec<&str> = Rogue::ALL.iter().map(|rogue| rogue.name()).collect();
     near.sort_by_key(|name| (!name.contains(text), strsim::damerau_levenshtein(name, text)));
     format!("near are {}; all: `hookproof rogues`", near[..3].join(", "))
@@ -360,6 +373,8 @@ impl Options {
     }
 }
 
+/// More threads than this are of no use to anybody.
+const JOBS_MAX: i64 = 1_024;
 /// How many histories a default run walks.
 pub(crate) const SEEDS: u64 = 100_000;
 

@@ -241,7 +241,8 @@ fn held(outcome: &Outcome, options: &Options) -> String {
     let checked = |promise: &&Promise| outcome.verdict_of(**promise, options) == Verdict::Checked;
     let shown = promises.iter().filter(checked).count() as u64;
     let promises = count(promises.len() as u64, "promise", "promises");
-    format!("{} of {promises} were in danger and held in {bounds}; ", number(shown))
+    let were = if shown == 1 { "was" } else { "were" };
+    format!("{} of {promises} {were} in danger and held in {bounds}; ", number(shown))
 }
 
 /// What a verdict is about.

@@ -88,9 +88,7 @@ impl Accounted {
                 receipt.effects = receipt.effects.saturating_add(1);
             }
             Fact::Replayed { receipt, answer, .. } => match answer {
-                Replayed::Accepted | Replayed::AcceptedUnauthorised => {
-                    self.receipt(receipt).replayed = true;
-                }
+                Replayed::Accepted => self.receipt(receipt).replayed = true,
                 Replayed::Refused | Replayed::Waiting => {}
             },
             Fact::Purged { receipt } => self.receipt(receipt).purged = true,

@@ -169,9 +169,9 @@ impl Receiving {
             Fact::Alerted { about } => self.alerted(now, about),
             Fact::AlertSent { about } => self.alert_sent(about),
             Fact::Audited { about, by } => self.audited = Some((about, by)),
-            Fact::Replayed { receipt, by, answer } => {
+            Fact::Replayed { receipt, by, allowed, answer } => {
                 let audited = audited == Some((About::Receipt(receipt), by));
-                return self.replayed(now, receipt, (answer, audited), danger);
+                return self.replayed(now, receipt, answer, (allowed, audited), danger);
             }
             Fact::Purged { receipt } => return self.purged(now, receipt, danger),
             Fact::BackedUp { side: Side::Receiver } => {

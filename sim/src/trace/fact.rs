@@ -204,8 +204,9 @@ fn work(fact: &Fact, f: &mut Formatter<'_>) -> Result {
         Fact::DeadLettered { about, reason } => write!(f, "{about} set aside: {reason}"),
         Fact::Alerted { about } => write!(f, "alert about {about} committed"),
         Fact::AlertSent { about } => write!(f, "alert about {about} sent"),
-        Fact::Replayed { receipt, by, answer } => {
-            write!(f, "person {} asks to replay receipt {}: {answer}", by.0, receipt.0)
+        Fact::Replayed { receipt, by, allowed, answer } => {
+            let wanting = if allowed { "" } else { ", what it stands on is wanting" };
+            write!(f, "person {} asks to replay receipt {}: {answer}{wanting}", by.0, receipt.0)
         }
         Fact::Purged { receipt } => write!(f, "receipt {} purged", receipt.0),
         Fact::BookedByHand { operation, by } => {

@@ -48,7 +48,6 @@ words! {
         Accepted => "due at work",
         Refused => "refused",
         Waiting => "already waiting for work",
-        AcceptedUnauthorised => "due at work, although this person may not",
     }
     SecretLife {
         Made => "made",

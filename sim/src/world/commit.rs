@@ -30,30 +30,57 @@ impl World {
         plan: Plan<T>,
         twist: Option<Twist>,
         ctx: &mut Ctx<'_>,
-        note: impl FnOnce(&T, &Db) -> [Option<Fact>; 2],
+        note: impl Fn(&T, &Db) -> [Option<Fact>; 2],
     ) -> Result<T, Uncommitted> {
+        if is_batched(by) {
+            let note = |_, then: &T, db: &Db| note(then, db);
+            return self.commit_each(side, by, vec![plan], twist, ctx, note).remove(0);
+        }
         let mut woken = Vec::new();
-        let mut transact =
-            |writes: &[Write]| self.transact(side, by, writes, twist, &mut woken, ctx);
-        let then = if is_batched(by) {
-            let each = plan::commit_each(vec![plan], |plans| {
-                plans.iter().map(|plan| transact(plan.writes())).collect()
-            });
-            each.into_iter().collect::<Result<Vec<T>, Uncommitted>>()?.remove(0)
-        } else {
-            plan.commit(transact)?
-        };
-        for fact in note(&then, self.db(side)).into_iter().flatten() {
-            self.say(ctx, by, fact);
+        let then = plan.commit(|writes| self.transact(side, by, writes, twist, &mut woken, ctx))?;
+        let facts = note(&then, self.db(side)).into_iter().flatten();
+        facts.chain(woken).for_each(|fact| self.say(ctx, by, fact));
+        self.heard(by, twist, ctx).and(Ok(then))
+    }
+
+    /// [`World::commit`] of many plans in one transaction, each with an answer of its own. `note` gets
+    /// the place of the plan, too.
+    pub(super) fn commit_each<T>(
+        &mut self,
+        side: Side,
+        by: Node,
+        plans: Vec<Plan<T>>,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+        note: impl Fn(usize, &T, &Db) -> [Option<Fact>; 2],
+    ) -> Vec<Result<T, Uncommitted>> {
+        let mut woken = Vec::new();
+        let each = plan::commit_each(plans, |plans| {
+            let run =
+                |plan: &Plan<T>| self.transact(side, by, plan.writes(), twist, &mut woken, ctx);
+            plans.iter().map(run).collect()
+        });
+        for (place, then) in each.iter().enumerate() {
+            let facts = then.iter().flat_map(|then| note(place, then, self.db(side)));
+            facts.flatten().for_each(|fact| self.say(ctx, by, fact));
         }
         for fact in woken {
             self.say(ctx, by, fact);
         }
-        if twist == Some(Twist::AnswerLost) {
-            self.say(ctx, by, Fact::CommitUnknown);
-            return Err(Uncommitted::Unknown);
+        if each.iter().all(Result::is_err) {
+            return each;
         }
-        Ok(then)
+        let heard = self.heard(by, twist, ctx);
+        each.into_iter().map(|then| then.and_then(|then| heard.and(Ok(then)))).collect()
+    }
+
+    /// Whether the answer of a commit comes.
+    fn heard(&self, by: Node, twist: Option<Twist>, ctx: &mut Ctx<'_>) -> Result<(), Uncommitted> {
+        if twist != Some(Twist::AnswerLost) {
+            return Ok(());
+        }
+        self.say(ctx, by, Fact::CommitUnknown);
+        Err(Uncommitted::Unknown)
     }
 
     fn transact(

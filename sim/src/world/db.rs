@@ -26,6 +26,8 @@ pub struct Db {
     pub receipts: Vec<Option<Receipt>>,
     /// Entities, made in their initial state.
     pub entities: Vec<Entity>,
+    /// How often the URL or secret of each endpoint was changed: what is beside its row.
+    pub urls: Vec<u32>,
     /// Booked operations.
     pub operations: Vec<Operation>,
     /// The application's own rows.
@@ -53,6 +55,7 @@ clone_reusing!(Db {
     endpoints,
     receipts,
     entities,
+    urls,
     operations,
     tables,
     alerts,
@@ -90,6 +93,7 @@ impl Db {
             events: vec![None; events],
             deliveries: vec![None; deliveries],
             endpoints: (0..endpoints).map(|id| Endpoint::registered(Id(id as u128))).collect(),
+            urls: vec![0; endpoints],
             receipts: vec![None; receipts],
             entities: (0..entities).map(entity).collect(),
             operations: Vec::new(),

@@ -199,7 +199,8 @@ impl World {
         let endpoint = db.endpoints[index(row.endpoint)];
         let lane = Lane { endpoint, in_flight: db.in_flight(row.endpoint, now) };
         let loaded = self.now;
-        let step = Step::Claim { row, lane, now, loaded };
+        let url = db.urls[index(row.endpoint)];
+        let step = Step::Claim { row, lane, url, now, loaded };
         self.again(owner, ctx.setup.lags.disk_ms, tries, step, ctx);
     }
 

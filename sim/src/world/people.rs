@@ -171,8 +171,10 @@ impl World {
                 let step = Step::ReplayCommit { row, allowed, now };
                 self.again(NOBODY, ctx.setup.lags.disk_ms, tries, step, ctx);
             }
-            Err(NotReplayed::Waiting) => self.replayed(receipt, history::Replayed::Waiting, ctx),
-            Err(_) => self.replayed(receipt, history::Replayed::Refused, ctx),
+            Err(NotReplayed::Waiting) => {
+                self.replayed(receipt, allowed, history::Replayed::Waiting, ctx);
+            }
+            Err(_) => self.replayed(receipt, allowed, history::Replayed::Refused, ctx),
         }
     }
 
@@ -187,8 +189,7 @@ impl World {
         let receipt = row.id.0 as u32;
         let Ok(plan) = row.replay(&warrant(receipt, allowed, ctx), now, ctx.inbox) else { return };
         match self.commit(Side::Receiver, Node::Operator, plan, None, ctx, |_, _| [None; 2]) {
-            Ok(_) if allowed => self.replayed(receipt, history::Replayed::Accepted, ctx),
-            Ok(_) => self.replayed(receipt, history::Replayed::AcceptedUnauthorised, ctx),
+            Ok(_) => self.replayed(receipt, allowed, history::Replayed::Accepted, ctx),
             Err(Uncommitted::Conflict) => {
                 self.replay(receipt, allowed, tries.saturating_add(1), ctx);
             }
@@ -196,8 +197,8 @@ impl World {
         }
     }
 
-    fn replayed(&self, receipt: u32, answer: history::Replayed, ctx: &mut Ctx<'_>) {
-        let fact = Fact::Replayed { receipt: ReceiptNo(receipt), by: Person(1), answer };
+    fn replayed(&self, receipt: u32, allowed: bool, answer: history::Replayed, ctx: &mut Ctx<'_>) {
+        let fact = Fact::Replayed { receipt: ReceiptNo(receipt), by: Person(1), allowed, answer };
         self.say(ctx, Node::Operator, fact);
     }
 
@@ -247,6 +248,9 @@ impl World {
             self.commit(Side::Sender, Node::Operator, plan, None, ctx, |(), _| [Some(fact), None]);
         match done {
             Ok(()) if matches!(turned, EndpointLife::Registered | EndpointLife::Changed) => {
+                if turned == EndpointLife::Changed {
+                    self.db_mut(Side::Sender).urls[endpoint as usize] += 1;
+                }
                 self.greet(endpoint, ctx);
             }
             Err(Uncommitted::Conflict) => self.turn(endpoint, life, tries.saturating_add(1), ctx),

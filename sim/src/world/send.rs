@@ -5,7 +5,7 @@ use hookproof_core::{
     Id, Millis, Reason,
     endpoint::{Endpoint, Lane},
     outbox::{Attempt, Claim, Delivery, Ended, Request, Stand},
-    plan::{self, Uncommitted},
+    plan::{self, Plan, Uncommitted},
 };
 
 use super::{
@@ -30,9 +30,7 @@ impl World {
             }
             Step::FanOut { event } => self.fan_out(owner, &event, twist, ctx),
             Step::Sweep { event } => self.sweep(owner, event, twist, ctx),
-            Step::Claim { row, lane, now, loaded } => {
-                self.claim(owner, &row, &lane, now, loaded, twist, ctx);
-            }
+            Step::Claim { .. } => self.claim(task, twist, ctx),
             Step::Start { attempt, claimed } => self.start(owner, attempt, claimed, ctx),
             Step::Await { request } if ctx.is(Rogue::UnknownIsRefused) => {
                 let outcome = Outcome::Refused { status: 504, retry_after_ms: None };
@@ -52,50 +50,73 @@ impl World {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the rows that the decision was loaded with")]
-    fn claim(
-        &mut self,
-        owner: ProcessNo,
-        row: &Delivery,
-        lane: &Lane,
-        now: Millis,
-        loaded: Millis,
-        twist: Option<Twist>,
-        ctx: &mut Ctx<'_>,
-    ) {
-        let side = Self::side(owner, ctx.setup);
-        let profile = ctx.profile;
+    /// Commits a claim, and with it what else its relay is about to claim.
+    fn claim(&mut self, task: &Task, twist: Option<Twist>, ctx: &mut Ctx<'_>) {
+        let Task { owner, .. } = *task;
+        let mut tasks = vec![*task];
+        tasks.extend(self.next_claim(task, ctx));
+        let mut plans = Vec::new();
+        tasks.retain(|task| {
+            let plan = self.claim_of(task, ctx);
+            let decided = plan.is_some();
+            plans.extend(plan);
+            decided
+        });
+        let (side, node) = (Self::side(owner, ctx.setup), self.node(owner, ctx));
+        let claims =
+            self.commit_each(side, node, plans, twist, ctx, |place, claim, db| {
+                match tasks[place].step {
+                    Step::Claim { row, now, url, .. } if side == Side::Sender => {
+                        claim_facts(&row, db.delivery(row.id), claim, now, url)
+                    }
+                    _ => [None, None],
+                }
+            });
+        for (task, claim) in tasks.iter().zip(claims) {
+            let Step::Claim { loaded, .. } = task.step else { continue };
+            match claim {
+                Ok(Claim::Send(_)) if ctx.is(Rogue::SendsBeforeClaim) => {}
+                Ok(Claim::Send(attempt)) => {
+                    let step = Step::Start { attempt, claimed: loaded };
+                    self.then(owner, ctx.setup.lags.disk_ms, step, ctx);
+                }
+                Ok(Claim::Failed | Claim::Cancelled) | Err(Uncommitted::Conflict) => {}
+                Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
+            }
+        }
+    }
+
+    /// The decision about a claim, on the rows that were loaded for it.
+    fn claim_of(&mut self, task: &Task, ctx: &mut Ctx<'_>) -> Option<Plan<Claim>> {
+        let Step::Claim { row, mut lane, now, loaded, .. } = task.step else { return None };
+        let side = Self::side(task.owner, ctx.setup);
         let roll = ctx.dice.roll(Site::new(0x80, row.id.0 as u32, row.fence, side as u32));
-        let wide;
-        let lane = if ctx.is(Rogue::NoLimitAfterOutage) {
-            let endpoint = Endpoint { next: Millis(0), ..lane.endpoint };
-            wide = Lane { endpoint, in_flight: 0 };
-            &wide
-        } else {
-            lane
-        };
-        let Some(plan) = row.claim(lane, now, roll, profile) else { return };
+        if ctx.is(Rogue::NoLimitAfterOutage) {
+            lane = Lane { endpoint: Endpoint { next: Millis(0), ..lane.endpoint }, in_flight: 0 };
+        }
+        let plan = row.claim(&lane, now, roll, ctx.profile)?;
         // The only way past a seal is to lie about the transaction.
         if ctx.is(Rogue::SendsBeforeClaim)
             && side == Side::Sender
             && let Ok(Claim::Send(attempt)) = plan.clone().commit(|_| plan::Outcome::Committed)
         {
-            self.then(owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
+            self.then(task.owner, 0, Step::Start { attempt, claimed: loaded }, ctx);
         }
-        let node = self.node(owner, ctx);
-        let spoken = side == Side::Sender;
-        let claim = self.commit(side, node, plan, twist, ctx, |claim, db| {
-            if spoken { claim_facts(row, db.delivery(row.id), claim, now) } else { [None, None] }
-        });
-        match claim {
-            Ok(Claim::Send(_)) if ctx.is(Rogue::SendsBeforeClaim) => {}
-            Ok(Claim::Send(attempt)) => {
-                let step = Step::Start { attempt, claimed: loaded };
-                self.then(owner, ctx.setup.lags.disk_ms, step, ctx);
-            }
-            Ok(Claim::Failed | Claim::Cancelled) | Err(Uncommitted::Conflict) => {}
-            Err(Uncommitted::RolledBack | Uncommitted::Unknown) => self.pause(owner, ctx),
+        Some(plan)
+    }
+
+    /// Another claim that a relay has loaded its rows for: a walk takes both in one transaction. What is
+    /// used up commits alone, for the sake of its lines.
+    fn next_claim(&mut self, task: &Task, ctx: &Ctx<'_>) -> Option<Task> {
+        let sends = |task: &Task| match &task.step {
+            Step::Claim { row, .. } => !row.is_used_up(ctx.profile),
+            _ => false,
+        };
+        if !ctx.setup.terms.timely || !sends(task) {
+            return None;
         }
+        let place = self.tasks.iter().position(|of| of.owner == task.owner && sends(of))?;
+        Some(self.tasks.remove(place))
     }
 
     fn start(&mut self, owner: ProcessNo, attempt: Attempt, claimed: Millis, ctx: &mut Ctx<'_>) {
@@ -386,6 +407,7 @@ fn claim_facts(
     after: Option<&Delivery>,
     claim: &Claim,
     now: Millis,
+    url: u32,
 ) -> [Option<Fact>; 2] {
     let delivery = DeliveryNo(before.id.0 as u32);
     let lost = matches!(before.stand, Stand::Claimed { .. })
@@ -399,6 +421,7 @@ fn claim_facts(
             cycle: row.cycle,
             fence: attempt.ticket().fence,
             wait_ms: row.wake().map_or(0, |wake| wake.since(now)),
+            url,
         }),
         Claim::Failed | Claim::Cancelled => {
             let stand = after.map(|row| delivery_stand(row.stand, now));

@@ -54,6 +54,7 @@ pub enum Step {
     Claim {
         row: Delivery,
         lane: Lane,
+        url: u32,
         now: Millis,
         loaded: Millis,
     },

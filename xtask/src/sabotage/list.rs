@@ -3,14 +3,22 @@
 //! `wrong!("name")` is whether this line is the wrong one, `unguarded!("name", write)` the write without
 //! its guard. Neither is Rust before the copy is made.
 
+use super::store::STORE;
+
 /// A place: `from` stands in the file once, and `to` is the same with its switches.
+#[derive(Clone, Copy)]
 pub(super) struct Patch {
     pub(super) file: &'static str,
     pub(super) from: &'static str,
     pub(super) to: &'static str,
 }
 
-pub(super) const PATCHES: &[Patch] = &[
+/// All of them.
+pub(super) fn patches() -> Vec<Patch> {
+    [DECISIONS, STORE].concat()
+}
+
+const DECISIONS: &[Patch] = &[
     // The outbox: claims.
     Patch {
         file: OUTBOX,
@@ -260,11 +268,6 @@ pub(super) const PATCHES: &[Patch] = &[
     },
     Patch {
         file: ENDPOINT,
-        from: "Plan::new(vec![self.put(self.next_rev())], ())",
-        to: r#"Plan::new(vec![unguarded!("an endpoint that changes without its guard", self.put(self.next_rev()))], ())"#,
-    },
-    Patch {
-        file: ENDPOINT,
         from: "self.put(Self { life: Life::Disabled, ..self.next_rev() })",
         to: r#"if wrong!("an endpoint that is held where it is to be disabled") { return self.hold(); }
                 self.put(Self { life: Life::Disabled, ..self.next_rev() })"#,
@@ -275,6 +278,20 @@ pub(super) const PATCHES: &[Patch] = &[
         to: r#"Life::Disabled | Life::Unsubscribed | Life::Deleted => {
                 unguarded!("an endpoint that is off already is not held", self.hold())
             }"#,
+    },
+    Patch {
+        file: ENDPOINT,
+        from: "(self.life != Life::Deleted).then(|| Plan::new(vec![self.put(self.next_rev())], ()))",
+        to: r#"let row = if wrong!("an endpoint that changes without a new revision") { *self } else { self.next_rev() };
+        let put = unguarded!("an endpoint that changes without its guard", self.put(row));
+        (self.life != Life::Deleted).then(|| Plan::new(vec![put], ()))"#,
+    },
+    Patch {
+        file: ENDPOINT,
+        from: "Life::Paused | Life::Disabled => Admission::Shut,",
+        to: r#"Life::Paused if wrong!("a lane that is open while it is paused") => self.pace(now, profile),
+            Life::Disabled if wrong!("a lane that is open while it is disabled") => self.pace(now, profile),
+            Life::Paused | Life::Disabled => Admission::Shut,"#,
     },
     Patch {
         file: ENDPOINT,
@@ -576,104 +593,6 @@ pub(super) const PATCHES: &[Patch] = &[
         file: MODEL,
         from: "Ordering::Equal if to > entity.state => Standing::Due(to),",
         to: r#"Ordering::Equal if to > entity.state && !wrong!("of equal versions the first wins") => Standing::Due(to),"#,
-    },
-    // The seals.
-    Patch {
-        file: PLAN,
-        from: "release(transaction(&self.writes), self.then)",
-        to: r#"let outcome = transaction(&self.writes);
-        if wrong!("a plan that is given out whatever its transaction says") { return Ok(self.then); }
-        release(outcome, self.then)"#,
-    },
-    Patch {
-        file: PLAN,
-        from: "outcomes.into_iter().zip(plans).map(|(outcome, plan)| release(outcome, plan.then)).collect()",
-        to: r#"let blind = wrong!("a batch that is given out whatever its transaction says");
-    outcomes.into_iter().zip(plans).map(|(outcome, plan)| if blind { Ok(plan.then) } else { release(outcome, plan.then) }).collect()"#,
-    },
-    Patch {
-        file: PLAN,
-        from: "Outcome::Conflict => Err(Uncommitted::Conflict),
-        Outcome::RolledBack => Err(Uncommitted::RolledBack),
-        Outcome::Unknown => Err(Uncommitted::Unknown),",
-        to: r#"Outcome::Conflict if wrong!("a conflict that breaks the seal") => Ok(then),
-        Outcome::RolledBack if wrong!("a rollback that breaks the seal") => Ok(then),
-        Outcome::Unknown if wrong!("a lost answer that breaks the seal") => Ok(then),
-        Outcome::Conflict => Err(Uncommitted::Conflict),
-        Outcome::RolledBack => Err(Uncommitted::RolledBack),
-        Outcome::Unknown => Err(Uncommitted::Unknown),"#,
-    },
-    // The store.
-    Patch {
-        file: DB,
-        from: "rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was
-",
-        to: r#"rev(self.endpoints.get(index(put.row.id)), |e| e.rev) == put.was || put.was.is_none() && wrong!("a store without unique endpoints") || put.was.is_some() && wrong!("a store without guards of endpoints")
-"#,
-    },
-    Patch {
-        file: DB,
-        from: "rev(self.endpoints.get(index(*id)), |e| e.rev) == Some(*was)",
-        to: r#"rev(self.endpoints.get(index(*id)), |e| e.rev) == Some(*was) || wrong!("a store without HoldEndpoint")"#,
-    },
-    Patch {
-        file: DB,
-        from: "Write::Entity(put) => rev(self.entities.get(index(put.row.id)), |e| e.rev) == put.was,",
-        to: r#"Write::Entity(put) => rev(self.entities.get(index(put.row.id)), |e| e.rev) == put.was || wrong!("a store without guards of entities"),"#,
-    },
-    Patch {
-        file: DB,
-        from: "rev(self.entities.get(index(*id)), |e| e.rev) == Some(*was)",
-        to: r#"rev(self.entities.get(index(*id)), |e| e.rev) == Some(*was) || wrong!("a store without HoldEntity")"#,
-    },
-    Patch {
-        file: DB,
-        from: "Write::Operation(operation) => !self.is_booked(*operation),",
-        to: r#"Write::Operation(operation) => !self.is_booked(*operation) || wrong!("a store without unique operations"),"#,
-    },
-    Patch {
-        file: DB,
-        from: "Write::Receipt(put) => rev(self.receipt(put.row.id), |r| r.rev) == put.was,
-            Write::Purge { id, rev: was } => rev(self.receipt(*id), |r| r.rev) == Some(*was),",
-        to: r#"Write::Receipt(put) => {
-                rev(self.receipt(put.row.id), |r| r.rev) == put.was
-                    || put.was.is_none() && wrong!("a store without unique receipts")
-                    || put.was.is_some() && wrong!("a store without guards of receipts")
-            }
-            Write::Purge { id, rev: was } => rev(self.receipt(*id), |r| r.rev) == Some(*was) || wrong!("a store without guards of purges"),"#,
-    },
-    Patch {
-        file: DB,
-        from: "rev(found, |e| e.rev) == put.was",
-        to: r#"rev(found, |e| e.rev) == put.was
-                    || put.was.is_none() && wrong!("a store without unique events")
-                    || put.was.is_some() && wrong!("a store without guards of events")"#,
-    },
-    Patch {
-        file: DB,
-        from: "Write::Delivery(put) => rev(self.delivery(put.row.id), |d| d.rev) == put.was,",
-        to: r#"Write::Delivery(put) => {
-                rev(self.delivery(put.row.id), |d| d.rev) == put.was
-                    || put.was.is_some() && wrong!("a store without guards of deliveries")
-            }"#,
-    },
-    Patch {
-        file: DB,
-        from: "if !self.guards_hold(writes, rogue) {",
-        to: r#"if !self.guards_hold(writes, rogue) && !wrong!("a store that writes past a broken guard") {"#,
-    },
-    Patch {
-        file: DB,
-        from: "Write::Wake { entity } => self.wake(*entity, now),",
-        to: r#"Write::Wake { entity } if wrong!("a store that wakes nobody") => {
-                let _ = entity;
-            }
-            Write::Wake { entity } => self.wake(*entity, now),"#,
-    },
-    Patch {
-        file: DRIVER,
-        from: "let locked = self.db(Side::Receiver).guards_hold(plan.writes(), ctx.rogue);",
-        to: r#"let locked = self.db(Side::Receiver).guards_hold(plan.writes(), ctx.rogue) || wrong!("a handler that runs before its guards hold");"#,
     },
 ];
 

@@ -74,8 +74,9 @@ fn ends(tale: Tale, stand: ReceiptStand) -> Tale {
 }
 
 fn replayed(tale: Tale) -> Tale {
+    let (receipt, by) = (ReceiptNo(0), Person(0));
     let answer = Replayed::Accepted;
-    tale.line(Node::Operator, Fact::Replayed { receipt: ReceiptNo(0), by: Person(0), answer })
+    tale.line(Node::Operator, Fact::Replayed { receipt, by, allowed: true, answer })
 }
 
 fn restored(tale: Tale, side: Side) -> Tale {
@@ -171,6 +172,7 @@ fn what_its_receiver_acknowledged_is_there() {
             cycle: 1,
             fence: 1,
             wait_ms: 60_000,
+            url: 0,
         };
         let fact = Fact::Answered { delivery, attempt, id: DeliveryId(100), status: 200 };
         let mut tale = tale.committed(0).fanned(0, 0, 0).fan_out_done(0, 1).acknowledged(0);

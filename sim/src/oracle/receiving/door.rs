@@ -8,7 +8,7 @@ use super::{
     receipt::{Cap, Mark, Receipt, Stand},
 };
 use crate::{
-    history::{Authentic, Body, DeliveryId, DeliveryNo, Fact, Node, Reading, ReceiptNo},
+    history::{Authentic, Body, DeliveryId, DeliveryNo, Fact, Node, Reading, Reason, ReceiptNo},
     promise::Promise,
 };
 use hookproof_core::profile::{Profile, retention_min_ms};
@@ -257,8 +257,14 @@ impl Receiving {
     /// Unreadable bytes are set aside in the commit that receives them, or by the work.
     fn unreadable(&mut self, number: ReceiptNo) -> Result<(), Breach> {
         if let Some(commit) = self.commit
-            && commit.letter_about(number).is_some()
+            && let Some(reason) = commit.letter_about(number)
         {
+            hold!(
+                reason == Reason::Unreadable,
+                R11,
+                "receipt {} cannot be read, and its dead letter says: {reason}",
+                number.0
+            );
             hold!(
                 commit.alerted,
                 R11,

@@ -105,7 +105,7 @@ impl Receiving {
     fn converged(&self, terms: &Terms, entity: EntityNo) -> Result<(), Breach> {
         let row = self.rows.entity(entity);
         let Some(model) = model(terms, entity) else { return Ok(()) };
-        let Some(end) = self.canonical(terms, entity) else { return Ok(()) };
+        let Some(end) = self.canonical(terms, entity)? else { return Ok(()) };
         let ordered = model.order() != Order::Graph;
         let reached = if row.refetched || row.partial {
             // What the API said, or what was purged, may have led further.
@@ -133,10 +133,11 @@ impl Receiving {
 
     /// Where the events that count lead, taken in an order in which none comes too early. `None`
     /// where only the authoritative API can tell.
-    fn canonical(&self, terms: &Terms, entity: EntityNo) -> Option<Entity> {
-        let model = model(terms, entity)?;
+    fn canonical(&self, terms: &Terms, entity: EntityNo) -> Result<Option<Entity>, Breach> {
+        let Some(model) = model(terms, entity) else { return Ok(None) };
         let mut end = super::rows::EntityRow::default().as_row(entity);
-        loop {
+        // Each round applies one of them at least, and none twice.
+        for _ in 0..=self.rows.of_entity(entity).count() {
             let mut moved = false;
             for (_, receipt) in self.rows.of_entity(entity) {
                 let Some(proposal) = receipt.proposal().filter(|_| receipt.is(Mark::Counted))
@@ -152,7 +153,7 @@ impl Receiving {
                         moved |= (end.state, end.version) != (to, version);
                         (end.state, end.version) = (to, version);
                     }
-                    Standing::Equal => return None,
+                    Standing::Equal => return Ok(None),
                     Standing::Late
                     | Standing::Early
                     | Standing::Overtaken
@@ -161,9 +162,10 @@ impl Receiving {
                 }
             }
             if !moved {
-                return Some(end);
+                return Ok(Some(end));
             }
         }
+        breaks!(R20, "the events of entity {} move it in circles", entity.0)
     }
 
     fn sent_outside(&self, terms: &Terms, entity: EntityNo) -> Result<(), Breach> {

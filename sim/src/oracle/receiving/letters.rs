@@ -1,7 +1,7 @@
 //! Dead letters, alerts, replays and purges (R11, R12, R16).
 
 use super::{
-    super::{Breach, Danger, breach, row},
+    super::{Breach, Danger, row},
     Now, Receiving, lag_ms,
     receipt::{Cap, Mark, Stand},
 };
@@ -101,13 +101,22 @@ impl Receiving {
         &mut self,
         now: Now<'_>,
         number: ReceiptNo,
-        (answer, audited): (Replayed, bool),
+        answer: Replayed,
+        (allowed, audited): (bool, bool),
         danger: &mut Danger,
     ) -> Result<(), Breach> {
         danger.count(Promise::R12);
         let (no, receipt) = (number.0, *self.rows.receipt(number));
         match answer {
-            Replayed::Refused => Ok(()),
+            Replayed::Refused => {
+                let nothing = !matches!(receipt.reading, Reading::Event { .. });
+                hold!(
+                    !allowed || nothing,
+                    R12,
+                    "a replay of receipt {no} was refused, and nothing it stands on was wanting"
+                );
+                Ok(())
+            }
             Replayed::Waiting => {
                 hold!(
                     receipt.stand != Stand::InReview,
@@ -116,13 +125,12 @@ impl Receiving {
                 );
                 Ok(())
             }
-            Replayed::AcceptedUnauthorised => Err(breach(
-                Promise::R12,
-                format_args!(
-                    "a replay of receipt {no} was accepted, and what it needs was withdrawn"
-                ),
-            )),
             Replayed::Accepted => {
+                hold!(
+                    allowed,
+                    R12,
+                    "a replay of receipt {no} was accepted, and what it needs was withdrawn"
+                );
                 hold!(audited, R12, "nobody can tell who had receipt {no} replayed");
                 hold!(
                     receipt.is_present(),

@@ -329,6 +329,7 @@ impl Scene<'_> {
     fn overtaken(&self) -> Result<(), Breach> {
         let no = self.no;
         hold!(!self.effect, R8, "receipt {no} was overtaken, and had an effect");
+        hold!(!self.is_news(), R13, "receipt {no} was marked overtaken, and moved its entity");
         hold!(
             self.booked == Booked::No || self.receipt.is(Mark::Applied),
             R13,

@@ -136,7 +136,7 @@ impl Receiving {
         };
         match fault {
             WorkFault::Event => self.climbed(now, number, &claim, strike, wait_ms)?,
-            WorkFault::Infrastructure => self.paused(number, strike)?,
+            WorkFault::Infrastructure => self.paused(now, number, strike, wait_ms)?,
         }
         let told = match self.rows.receipt(number).stand {
             Stand::Retrying => ReceiptStand::Retrying,
@@ -183,7 +183,20 @@ impl Receiving {
     }
 
     /// A fault of the infrastructure climbs nothing, and a replay that it hit has not run.
-    fn paused(&mut self, number: ReceiptNo, strike: u16) -> Result<(), Breach> {
+    fn paused(
+        &mut self,
+        now: Now<'_>,
+        number: ReceiptNo,
+        strike: u16,
+        wait_ms: u64,
+    ) -> Result<(), Breach> {
+        let pause_ms = now.terms.inbox.pause_ms;
+        hold!(
+            wait_ms == pause_ms,
+            R10,
+            "a fault of the infrastructure puts receipt {} off by {wait_ms} ms, and not by {pause_ms}",
+            number.0
+        );
         let receipt = self.rows.receipt_mut(number);
         let pardoned = receipt.strikes.saturating_sub(1);
         hold!(

@@ -227,8 +227,9 @@ impl Securing {
         let request = &mut self.requests[place];
         if request.hung && request.may_be_good() && status >= 500 {
             request.left = true;
-        } else {
-            self.requests.remove(place);
+        } else if self.requests.remove(place).hung {
+            // Whichever of the copies it was: the commit of another may be the one that hangs.
+            self.requests.iter_mut().filter(|of| alike(of)).for_each(|of| of.hung = true);
         }
         verdict
     }

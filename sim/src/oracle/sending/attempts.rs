@@ -25,16 +25,17 @@ use super::{
         may_wait,
     },
     lag_ms, patience_ms, relay_of,
-    rows::{Claim, Delivery, Due, Phase, Row},
+    rows::{Claim, Delivery, Due, Life, Phase, Row},
 };
 use crate::{
-    history::{DeliveryNo, DeliveryStand, Fact, Line, Node, Reason},
+    history::{DeliveryNo, DeliveryStand, EndpointNo, Fact, Line, Node, Reason},
     promise::Promise,
 };
 
 impl Sending {
     pub(super) fn claimed(&mut self, terms: &Terms, line: &Line) -> Result<(), Breach> {
-        let Fact::Claimed { delivery: no, attempt, rung, cycle, fence, wait_ms, .. } = line.fact
+        let Fact::Claimed { delivery: no, endpoint, attempt, rung, cycle, fence, wait_ms, url } =
+            line.fact
         else {
             return Ok(());
         };
@@ -45,6 +46,7 @@ impl Sending {
         } else {
             may_be_claimed(&delivery, no, line.at)?;
         }
+        self.may_be_sent_to(endpoint, &delivery, no, url)?;
         let delivery = self.deliveries[no.index()];
         hold!(
             cycle == delivery.cycle,
@@ -83,6 +85,38 @@ impl Sending {
         self.is_paced(terms, no, line.at)?;
         self.in_time(terms, &delivery, no, line.at, rung)?;
         self.take(terms, line, no);
+        Ok(())
+    }
+
+    /// It is the delivery's own endpoint, which takes deliveries, and where it is now: a claim that was
+    /// decided before it was turned or changed does not commit.
+    fn may_be_sent_to(
+        &mut self,
+        no: EndpointNo,
+        delivery: &Delivery,
+        of: DeliveryNo,
+        url: u32,
+    ) -> Result<(), Breach> {
+        let own = no.0 == delivery.endpoint || delivery.adrift;
+        hold!(own, S12, "delivery {} is claimed for endpoint {}, which is not its own", of.0, no.0);
+        let Some(endpoint) = self.endpoints.get_mut(no.index()) else { return Ok(()) };
+        hold!(
+            endpoint.life == Life::Active || endpoint.adrift,
+            S14,
+            "delivery {} is claimed, and endpoint {} takes nothing",
+            of.0,
+            no.0
+        );
+        if core::mem::take(&mut endpoint.moved) {
+            endpoint.url = url;
+        }
+        hold!(
+            url == endpoint.url,
+            S10,
+            "delivery {} is claimed for what endpoint {} was before it was changed",
+            of.0,
+            no.0
+        );
         Ok(())
     }
 

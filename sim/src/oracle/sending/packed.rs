@@ -171,9 +171,11 @@ impl Zombie {
 
 impl Endpoint {
     fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { life, turned, adrift, observed, may_disable, next, clock, .. } = *self;
+        let Self { life, turned, adrift, moved, observed, may_disable, url, next, clock, .. } =
+            *self;
         key.push(life as u8);
-        key.push(bits([turned, adrift, observed, may_disable]));
+        key.push(bits([turned, adrift, moved, observed, may_disable]));
+        number(key, u64::from(url));
         not_before(key, with.now, next);
         // `in_flight` is the number of its claims that are `counted`, and `starts` is in each `Due`.
         if with.timely {

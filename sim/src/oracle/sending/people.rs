@@ -163,6 +163,11 @@ impl Sending {
             may_disable(terms, reason || self.was_lost(terms, line.at, no), no)?;
         }
         let endpoint = &mut self.endpoints[no.index()];
+        if turn == EndpointLife::Changed {
+            // Whether it takes deliveries stays as it was, known or not.
+            endpoint.url += 1;
+            return Ok(());
+        }
         endpoint.life = to;
         endpoint.adrift = false;
         match to {

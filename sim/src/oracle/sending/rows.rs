@@ -224,6 +224,9 @@ pub(super) struct Endpoint {
     pub(super) turned: bool,
     /// Whether a restore left its life open.
     pub(super) adrift: bool,
+    /// How often its URL or secret was changed, and whether a restore left that open.
+    pub(super) url: u32,
+    pub(super) moved: bool,
     /// Whether its receiver's lines are in the history.
     pub(super) observed: bool,
     /// Whether the profile lets the sender disable it, after a 410 or a used-up cycle.

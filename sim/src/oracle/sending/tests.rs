@@ -31,6 +31,7 @@ pub(in crate::oracle) struct Tale {
     pub(in crate::oracle) lines: Vec<Line>,
     now: Millis,
     relay: u8,
+    url: u32,
 }
 
 pub(in crate::oracle) const MINUTE: u64 = 60_000;
@@ -52,7 +53,7 @@ pub(in crate::oracle) fn tale() -> Tale {
         skew_ms: 0,
         timely: true,
     };
-    Tale { terms, lines: Vec::new(), now: Millis(1_000_000), relay: 0 }.endpoint(0)
+    Tale { terms, lines: Vec::new(), now: Millis(1_000_000), relay: 0, url: 0 }.endpoint(0)
 }
 
 /// A delivery that is due: event 0 for endpoint 0, fanned out.
@@ -84,6 +85,12 @@ impl Tale {
     /// What follows is done by this relay.
     fn by(mut self, relay: u8) -> Self {
         self.relay = relay;
+        self
+    }
+
+    /// What follows was decided on what the endpoints were after so many changes.
+    fn url(mut self, url: u32) -> Self {
+        self.url = url;
         self
     }
 
@@ -146,8 +153,13 @@ impl Tale {
         cycle: u16,
         fence: u32,
     ) -> Self {
-        let (delivery, endpoint) = (DeliveryNo(delivery), EndpointNo(0));
-        self.relay(Fact::Claimed { delivery, endpoint, attempt, rung, cycle, fence, wait_ms })
+        let (delivery, url) = (DeliveryNo(delivery), self.url);
+        let made = self.lines.iter().find_map(|line| match line.fact {
+            Fact::FannedOut { endpoint, delivery: of, .. } if of == delivery => Some(endpoint),
+            _ => None,
+        });
+        let endpoint = made.unwrap_or_default();
+        self.relay(Fact::Claimed { delivery, endpoint, attempt, rung, cycle, fence, wait_ms, url })
     }
 
     fn requested(self, delivery: u32, attempt: u32) -> Self {

@@ -114,6 +114,7 @@ impl Sending {
         }
         for endpoint in &mut self.endpoints {
             endpoint.adrift |= endpoint.turned;
+            endpoint.moved = endpoint.url > 0;
             (endpoint.next, endpoint.paced) = (Millis(0), Millis(0));
             endpoint.in_flight = 0;
         }

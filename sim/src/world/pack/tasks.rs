@@ -54,10 +54,11 @@ impl Packer {
             }
             Step::FanOut { event } => self.event(world, event),
             Step::Sweep { event } => self.id(*event),
-            Step::Claim { row, lane, now: then, loaded } => {
+            Step::Claim { row, lane, url, now: then, loaded } => {
                 self.delivery(world.db(side), row, now);
                 self.endpoint(world.db(side), &lane.endpoint, now);
                 self.numbers([u64::from(lane.in_flight), lane.endpoint.next.since(*then)]);
+                self.numbers([u64::from(*url)]);
                 age(&mut self.bytes, now, *then);
                 age(&mut self.bytes, world.now, *loaded);
             }

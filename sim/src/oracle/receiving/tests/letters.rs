@@ -82,9 +82,12 @@ fn r12_a_replay_that_never_runs_is_caught() {
 
 #[test]
 fn r12_a_replay_by_whoever_may_not_or_swallowed_or_of_nothing_is_caught() {
-    aside().replayed(PAID, Replayed::AcceptedUnauthorised).breaks(Promise::R12);
+    let audited = Fact::Audited { about: About::Receipt(ReceiptNo(PAID.no)), by: Person(1) };
+    let told = aside().say(Node::Operator, audited);
+    told.asks_to_replay(PAID, false, Replayed::Accepted).breaks(Promise::R12);
+    aside().asks_to_replay(PAID, true, Replayed::Refused).breaks(Promise::R12);
     aside().replayed(PAID, Replayed::Waiting).breaks(Promise::R12);
-    aside().replayed_unaudited(PAID, Replayed::Accepted).breaks(Promise::R12);
+    aside().asks_to_replay(PAID, true, Replayed::Accepted).breaks(Promise::R12);
     story().replayed(PAID, Replayed::Accepted).breaks(Promise::R12);
     aside().replayed(PAID, Replayed::Refused).alert_sent(PAID).ends().holds();
     story().delivered(PAID).replayed(PAID, Replayed::Waiting).holds();

@@ -318,16 +318,14 @@ impl Story {
         let about = About::Receipt(ReceiptNo(e.no));
         match answer {
             Replayed::Refused | Replayed::Waiting => self,
-            Replayed::Accepted | Replayed::AcceptedUnauthorised => {
-                self.say(Node::Operator, Fact::Audited { about, by: Person(1) })
-            }
+            Replayed::Accepted => self.say(Node::Operator, Fact::Audited { about, by: Person(1) }),
         }
-        .replayed_unaudited(e, answer)
+        .asks_to_replay(e, answer != Replayed::Refused, answer)
     }
 
-    fn replayed_unaudited(self, e: Event, answer: Replayed) -> Self {
+    fn asks_to_replay(self, e: Event, allowed: bool, answer: Replayed) -> Self {
         let receipt = ReceiptNo(e.no);
-        self.say(Node::Operator, Fact::Replayed { receipt, by: Person(1), answer })
+        self.say(Node::Operator, Fact::Replayed { receipt, by: Person(1), allowed, answer })
     }
 
     fn booked(self, e: Event) -> Self {

@@ -91,3 +91,41 @@ fn a_claimed_delivery_that_is_resent_is_due_when_it_is_settled() {
     dead.clone().pass(LEASE).claim_lost(0, 1).claimed(0, 2, 2).passes();
     dead.pass(LEASE - 2_000).claim_lost(0, 1).breaks(Promise::S5);
 }
+
+#[test]
+fn nothing_is_claimed_for_an_endpoint_that_takes_nothing() {
+    for life in [EndpointLife::Paused, EndpointLife::Disabled, EndpointLife::Deleted] {
+        let shut = due().life(0, life);
+        shut.clone().claimed(0, 1, 1).breaks(Promise::S14);
+        if life != EndpointLife::Deleted {
+            shut.life(0, EndpointLife::Resumed).claimed(0, 1, 1).passes();
+        }
+    }
+}
+
+#[test]
+fn a_claim_is_for_its_own_endpoint() {
+    let two = tale().endpoint(1).committed(0).fanned(0, 1, 0).fanned(0, 0, 1).fan_out_done(0, 2);
+    two.clone().claimed(1, 1, 1).passes();
+    let (delivery, endpoint) = (DeliveryNo(0), EndpointNo(0));
+    let (attempt, fence, wait_ms) = (1, 1, MINUTE);
+    let other =
+        Fact::Claimed { delivery, endpoint, attempt, rung: 1, cycle: 1, fence, wait_ms, url: 0 };
+    two.relay(other).breaks(Promise::S12);
+}
+
+#[test]
+fn a_change_of_an_endpoint_counts_from_the_next_claim() {
+    let changed = due().life(0, EndpointLife::Changed);
+    changed.clone().claimed(0, 1, 1).breaks(Promise::S10);
+    changed.clone().url(1).claimed(0, 1, 1).passes();
+    let restored = changed.clone().restored(Millis(0));
+    restored.clone().claimed(0, 1, 1).passes();
+    let known = restored.life(0, EndpointLife::Changed).claimed(0, 1, 1);
+    known
+        .life(0, EndpointLife::Changed)
+        .pass(MINUTE)
+        .claim_lost(0, 1)
+        .claimed(0, 2, 2)
+        .breaks(Promise::S10);
+}
