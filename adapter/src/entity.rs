@@ -11,7 +11,7 @@ use hookproof_core::{
     identity::{Identity, Place, Places},
     inbox::Reading,
     instant::Instant,
-    model::{EventType, Model, Occurrence, Order, Proposal, State},
+    model::{Early, EventType, Model, Occurrence, Order, Proposal, State},
     work::Fetched,
 };
 
@@ -207,7 +207,7 @@ impl<Tx: Send + 'static> EntityType<Tx> {
         let named = |event| self.events.iter().any(|known| known.event == event);
         match self.model.rules().iter().find(|rule| !named(rule.event)) {
             Some(rule) => Err(BadEntityType::NoName(rule.event)),
-            None if self.model.needs_authority() && self.authority.is_none() => {
+            None if self.model.early() == Early::Refetch && self.authority.is_none() => {
                 Err(BadEntityType::NoAuthority)
             }
             None => Ok(()),

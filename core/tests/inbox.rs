@@ -221,3 +221,16 @@ fn with_no_retention_keys_are_kept_for_ever() {
     let for_ever = InboxPolicy { retention_ms: None, ..policy() };
     assert_eq!(standing(CLOSED[0]).purge(Millis(u64::MAX), &for_ever), None);
 }
+
+#[test]
+fn bytes_go_as_keys_do_and_no_sooner() {
+    for stand in CLOSED {
+        let row = standing(stand);
+        let finished = !matches!(stand, Stand::InReview(_));
+        assert!(!row.may_lose_payload(NOW + HOUR, HOUR), "{stand:?}");
+        assert_eq!(row.may_lose_payload(NOW + HOUR + 1, HOUR), finished, "{stand:?}");
+    }
+    for stand in OPEN {
+        assert!(!standing(stand).may_lose_payload(NOW + 9_999 * HOUR, 0), "{stand:?}");
+    }
+}

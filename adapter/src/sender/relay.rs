@@ -69,22 +69,23 @@ impl<S: SenderStore> Outbox<S> {
     pub async fn claim(&self, most: u16) -> Result<Vec<Claimed>, Error> {
         let asked = Instant::now();
         let mut tx = self.store.begin().await?;
-        let after = self.turn(|turns| turns.lane);
-        let lanes = self.store.lanes(&mut tx, after, LANES).await?;
+        let lanes = self.next_lanes(&mut tx).await?;
         let now = self.store.now(&mut tx).await?;
+        let looks: Vec<(Id, u16)> =
+            lanes.iter().map(|lane| (lane.endpoint.id, self.look(lane, now))).collect();
+        let due = self.store.due_deliveries(&mut tx, &looks, now).await?;
         let mut claims = Vec::new();
-        let mut seen = Vec::new();
-        for lane in &lanes {
-            let free = most.saturating_sub(claims.len() as u16);
-            if free == 0 {
-                break;
-            }
-            seen.push(lane.endpoint.id);
-            claims.extend(self.claim_lane(&mut tx, *lane, free, now).await?);
+        let mut seen = 0;
+        while let Some(lane) = lanes.get(seen).filter(|_| claims.len() < usize::from(most)) {
+            let due = due.iter().filter(|row| row.endpoint == lane.endpoint.id);
+            let free = usize::from(most) - claims.len();
+            claims.extend(self.claims_of(*lane, due, now).into_iter().take(free));
+            seen += 1;
         }
         // The next look begins behind what this one has seen: no lane waits for another (S8).
-        let last = seen.len() == lanes.len() && lanes.len() < usize::from(LANES);
-        self.turn(|turns| turns.lane = seen.last().copied().filter(|_| !last));
+        let all = seen == lanes.len() && seen < usize::from(LANES);
+        let last = seen.checked_sub(1).map(|at| lanes[at].endpoint.id);
+        self.turn(|turns| turns.lane = last.filter(|_| !all));
         let parcels = self.parcels(&mut tx, &claims).await?;
         let plans = claims.into_iter().map(|(_, plan)| plan).collect();
         let claimed = commit_each(&self.store, tx, plans, &[]).await;
@@ -102,28 +103,41 @@ impl<S: SenderStore> Outbox<S> {
         failed.filter(|_| attempts.is_empty()).map_or(Ok(attempts), Err)
     }
 
-    async fn claim_lane(
-        &self,
-        tx: &mut S::Tx,
-        mut lane: Lane,
-        free: u16,
-        now: Millis,
-    ) -> Result<Vec<(Delivery, Plan<Claim>)>, Error> {
-        let look = match lane.admit(now, &self.profile) {
+    /// The lanes behind those that were seen, or else the first ones.
+    async fn next_lanes(&self, tx: &mut S::Tx) -> Result<Vec<Lane>, Error> {
+        let after = self.turn(|turns| turns.lane);
+        let lanes = self.store.lanes(tx, after, LANES).await?;
+        if lanes.is_empty() && after.is_some() {
+            return self.store.lanes(tx, None, LANES).await;
+        }
+        Ok(lanes)
+    }
+
+    /// How many rows of a lane are looked at.
+    fn look(&self, lane: &Lane, now: Millis) -> u16 {
+        match lane.admit(now, &self.profile) {
             Admission::Open(_) => self.profile.slots.saturating_sub(lane.in_flight),
             Admission::Shut => LOOK_SHUT,
             Admission::Gone => LOOK_GONE,
-        };
-        let looks = [(lane.endpoint.id, look.min(free))];
-        let mut claims = Vec::new();
-        for row in self.store.due_deliveries(tx, &looks, now).await? {
-            let Some(plan) = row.claim(&lane, now, self.host.roll(), &self.profile) else {
-                continue;
-            };
-            lane = after(lane, &plan);
-            claims.push((row, plan));
         }
-        Ok(claims)
+    }
+
+    /// Claims on one lane, each decided on what the one before leaves.
+    fn claims_of<'a>(
+        &self,
+        mut lane: Lane,
+        due: impl Iterator<Item = &'a Delivery>,
+        now: Millis,
+    ) -> Vec<(Delivery, Plan<Claim>)> {
+        let mut claims = Vec::new();
+        for row in due {
+            let claim = row.claim(&lane, now, self.host.roll(), &self.profile);
+            if let Some(plan) = claim {
+                lane = after(lane, &plan);
+                claims.push((*row, plan));
+            }
+        }
+        claims
     }
 
     /// What each claim carries, loaded with it: a change of URL or secret counts from the next claim.

@@ -272,11 +272,6 @@ impl Model {
         self.early
     }
 
-    /// Whether an event may have to wait for the authoritative API.
-    pub fn needs_authority(&self) -> bool {
-        self.early == Early::Refetch || self.asks_about_equals()
-    }
-
     /// The number of states.
     pub fn states(&self) -> usize {
         self.reach.len()

@@ -114,3 +114,21 @@ fn an_event_is_not_marked_while_somebody_lacks_it() {
     assert_eq!(fanned_out().sweep(&[], MADE), None, "nobody is not everybody");
     assert_eq!(event().sweep(&[acknowledged], MADE), None, "not before its fan-out");
 }
+
+#[test]
+fn bytes_stay_while_anybody_can_be_sent_them() {
+    let window = 1_000;
+    let late = MADE + window + 1;
+    let ended = |created| {
+        let made = Delivery::made(Id(2), Subject::Event(Id(1)), Id(3), created);
+        Delivery { stand: Stand::Acknowledged, ..made }
+    };
+    let open = Delivery::made(Id(4), Subject::Event(Id(1)), Id(5), MADE);
+    let gone = |event: Event, rows: &[Delivery], now| event.may_lose_payload(rows, now, window);
+    assert!(gone(fanned_out(), &[ended(MADE)], late));
+    assert!(gone(fanned_out(), &[], late), "nobody wanted it");
+    assert!(!gone(fanned_out(), &[], MADE + window), "young");
+    assert!(!gone(event(), &[], late), "not fanned out");
+    assert!(!gone(fanned_out(), &[ended(MADE), open], late), "one is open");
+    assert!(!gone(fanned_out(), &[ended(MADE + 1)], late), "one can be resent");
+}
