@@ -7,6 +7,33 @@ macro_rules! clock {
     };
 }
 
+/// An endpoint's columns.
+macro_rules! endpoint {
+    () => {
+        "e.id, e.rev, e.life, e.left_ms, e.next_ms"
+    };
+}
+
+/// An event's columns: the payload comes along where there is no digest of it yet.
+macro_rules! event {
+    () => {
+        "e.id, e.rev, e.digest,
+         CASE WHEN e.digest IS NULL THEN e.payload END AS payload,
+         CASE WHEN e.digest IS NULL THEN e.payload_bytes END AS payload_bytes,
+         floor(extract(epoch FROM e.created_at) * 1000)::bigint AS created, e.wake,
+         floor(extract(epoch FROM e.processed_at) * 1000)::bigint AS processed"
+    };
+}
+
+/// A receipt's columns.
+macro_rules! receipt {
+    () => {
+        "r.id, r.rev, r.digest, r.entity, r.event, r.occurrence, r.version, r.status, r.verdict,
+         r.reason, r.wake, r.strikes, r.fence, r.applied, r.cap,
+         floor(extract(epoch FROM r.received_at) * 1000)::bigint AS received"
+    };
+}
+
 /// How a set write passes by what others hold.
 macro_rules! skip_locked {
     () => {
@@ -15,8 +42,14 @@ macro_rules! skip_locked {
 }
 
 mod hints;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/load.rs"]
+mod load;
 mod open;
 mod read;
+#[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
+#[path = "sql/schema.rs"]
+mod schema;
 #[expect(clippy::duplicate_mod, reason = "one text, compiled for each database")]
 #[path = "sql/sender.rs"]
 mod sender;
@@ -84,7 +117,7 @@ impl Store for PgStore {
     }
 
     async fn endpoint(&self, tx: &mut Self::Tx, id: Id) -> Result<Option<Endpoint>, Error> {
-        read::endpoint(tx, id).await
+        load::endpoint(tx, id).await
     }
 
     async fn lanes(
@@ -111,7 +144,7 @@ impl Store for PgStore {
         most: u16,
         now: Millis,
     ) -> Result<Vec<Event>, Error> {
-        read::due_events(tx, most, now).await
+        load::due_events(tx, most, now).await
     }
 
     async fn subscribers(&self, tx: &mut Self::Tx, event: Id) -> Result<Vec<Endpoint>, Error> {
@@ -124,7 +157,7 @@ impl Store for PgStore {
         most: u16,
         now: Millis,
     ) -> Result<Vec<Receipt>, Error> {
-        read::due_receipts(tx, most, now).await
+        load::due_receipts(tx, most, now).await
     }
 
     async fn receipt_of(
@@ -134,15 +167,15 @@ impl Store for PgStore {
         account: &str,
         delivery: &str,
     ) -> Result<Option<Receipt>, Error> {
-        read::receipt_of(tx, source, account, delivery).await
+        load::receipt_of(tx, source, account, delivery).await
     }
 
     async fn letter(&self, tx: &mut Self::Tx, receipt: Id) -> Result<Option<Letter>, Error> {
-        read::letter(tx, receipt).await
+        load::letter(tx, receipt).await
     }
 
     async fn is_booked(&self, tx: &mut Self::Tx, operation: Operation) -> Result<bool, Error> {
-        read::is_booked(tx, operation).await
+        load::is_booked(tx, operation).await
     }
 
     async fn publish(&self, tx: &mut Self::Tx, message: &Message) -> Result<Published, Error> {

@@ -141,6 +141,11 @@ impl TryFrom<EventRow> for Event {
     }
 }
 
+/// Rows as the core knows them.
+pub(crate) fn all<R, T: TryFrom<R, Error = Error>>(rows: Vec<R>) -> Result<Vec<T>, Error> {
+    rows.into_iter().map(T::try_from).collect()
+}
+
 /// An instant as a column keeps it.
 pub(crate) fn instant(at: Millis) -> i64 {
     i64::try_from(at.0).unwrap_or(i64::MAX)

@@ -5,7 +5,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::PgStore;
+use super::{PgStore, schema};
 use crate::{
     Durability,
     clock::Clock,
@@ -18,6 +18,9 @@ const SERVER_VERSION_MIN: i64 = 150_000;
 
 /// The advisory lock that migrations are run under: a number of our own.
 const MIGRATION_LOCK: i64 = 0x686f_6f6b_7072_6f66;
+
+/// Whether there is a schema.
+pub(super) const IS_THERE: &str = "SELECT to_regclass('hookproof_schema') IS NOT NULL";
 
 const STEPS: &[Step] =
     &[Step { version: 1, sql: include_str!("../../migrations/postgres/0001_tables.sql") }];
@@ -36,7 +39,7 @@ impl PgStore {
             Durability::Required => check_durability(&mut connection).await?,
             Durability::Waived => {}
         }
-        migrate::check(schema_version(&mut connection).await?)?;
+        migrate::check(schema::version(&mut connection).await?)?;
         drop(connection);
         Ok(Self { pool, clock })
     }
@@ -51,18 +54,7 @@ impl PgStore {
             .execute(&mut *tx)
             .await
             .map_err(|error| failed("the migration lock", &error))?;
-        let found = schema_version(&mut tx).await?;
-        for step in migrate::missing(STEPS, found)? {
-            sqlx::raw_sql(step.sql)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| failed("a migration that runs", &error))?;
-            sqlx::query("INSERT INTO hookproof_schema (version) VALUES ($1)")
-                .bind(step.version)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| failed("to note the schema's version", &error))?;
-        }
+        let found = schema::catch_up(&mut tx, STEPS).await?;
         tx.commit().await.map_err(|error| of_commit(&error))?;
         Ok(found)
     }
@@ -112,21 +104,6 @@ async fn check_durability(connection: &mut PgConnection) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The schema's version, 0 where there is none.
-async fn schema_version(connection: &mut PgConnection) -> Result<i64, Error> {
-    let known: bool = sqlx::query_scalar("SELECT to_regclass('hookproof_schema') IS NOT NULL")
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(|error| failed("to look for the schema", &error))?;
-    if !known {
-        return Ok(0);
-    }
-    sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM hookproof_schema")
-        .fetch_one(connection)
-        .await
-        .map_err(|error| failed("the schema's version", &error))
 }
 
 async fn acquire(pool: &PgPool) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>, Error> {

@@ -3,9 +3,8 @@
 use hookproof_core::{
     Id, Millis,
     endpoint::{Endpoint, Lane},
-    inbox::Receipt,
-    model::{Entity, Operation},
-    outbox::{Delivery, Event},
+    model::Entity,
+    outbox::Delivery,
 };
 use sqlx::{FromRow, PgConnection, postgres::PgRow};
 
@@ -14,36 +13,9 @@ use crate::{
     clock::Clock,
     error::{Error, of_statement},
     ident::Key,
-    rows::{
-        DeliveryRow, EndpointRow, EntityRow, EventRow, KeptReceipt, LetterRow, ReceiptRow, instant,
-        keys, millis,
-    },
-    store::{Keys, Letter, Rows},
+    rows::{DeliveryRow, EndpointRow, EntityRow, EventRow, ReceiptRow, all, instant, keys, millis},
+    store::{Keys, Rows},
 };
-
-macro_rules! endpoint {
-    () => {
-        "e.id, e.rev, e.life, e.left_ms, e.next_ms"
-    };
-}
-
-macro_rules! event {
-    () => {
-        "e.id, e.rev, e.digest,
-         CASE WHEN e.digest IS NULL THEN e.payload END AS payload,
-         CASE WHEN e.digest IS NULL THEN e.payload_bytes END AS payload_bytes,
-         floor(extract(epoch FROM e.created_at) * 1000)::bigint AS created, e.wake,
-         floor(extract(epoch FROM e.processed_at) * 1000)::bigint AS processed"
-    };
-}
-
-macro_rules! receipt {
-    () => {
-        "r.id, r.rev, r.digest, r.entity, r.event, r.occurrence, r.version, r.status, r.verdict,
-         r.reason, r.wake, r.strikes, r.fence, r.applied, r.cap,
-         floor(extract(epoch FROM r.received_at) * 1000)::bigint AS received"
-    };
-}
 
 const ENDPOINTS: &str = concat!(
     "SELECT ",
@@ -51,8 +23,6 @@ const ENDPOINTS: &str = concat!(
     " FROM hookproof_endpoints AS e WHERE e.id = ANY($1)
      ORDER BY e.id FOR NO KEY UPDATE"
 );
-const ENDPOINT: &str =
-    concat!("SELECT ", endpoint!(), " FROM hookproof_endpoints AS e WHERE e.id = $1");
 const MAKE_ENTITIES: &str = "INSERT INTO hookproof_entities (id)
      SELECT id FROM unnest($1::uuid[]) AS id ORDER BY id ON CONFLICT (id) DO NOTHING";
 const ENTITIES: &str = "SELECT e.id, e.rev, e.state, e.version, e.projected
@@ -69,7 +39,6 @@ const EVENTS: &str = concat!(
     " FROM outbox_events AS e WHERE e.id = ANY($1)
      ORDER BY e.id FOR NO KEY UPDATE"
 );
-const EVENT: &str = concat!("SELECT ", event!(), " FROM outbox_events AS e WHERE e.id = $1");
 const DELIVERIES: &str = "SELECT d.* FROM hookproof_deliveries AS d WHERE d.id = ANY($1)
      ORDER BY d.id FOR NO KEY UPDATE";
 
@@ -94,37 +63,6 @@ const DUE_DELIVERIES: &str = "SELECT d.*
          WHERE of_lane.endpoint = lane.endpoint AND of_lane.wake <= $3
          ORDER BY of_lane.wake LIMIT lane.most FOR NO KEY UPDATE SKIP LOCKED
      ) AS d";
-const DUE_EVENTS: &str = concat!(
-    "SELECT ",
-    event!(),
-    " FROM outbox_events AS e WHERE e.wake <= $1
-     ORDER BY e.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
-);
-const DUE_RECEIPTS: &str = concat!(
-    "SELECT ",
-    receipt!(),
-    " FROM webhook_inbox AS r WHERE r.wake <= $1
-     ORDER BY r.wake LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED"
-);
-const RECEIPTS_AFTER: &str = concat!(
-    "SELECT ",
-    receipt!(),
-    ", NOT r.payload_gone AS has_payload
-     FROM webhook_inbox AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2"
-);
-const RECEIPT_OF: &str = concat!(
-    "SELECT ",
-    receipt!(),
-    " FROM webhook_inbox AS r
-     WHERE r.partner_name = $1 AND r.account = $2 AND r.partner_event_id = $3"
-);
-const LETTER: &str =
-    "SELECT partner_name, account, partner_event_id, event_type, resource, verified_by, payload,
-         payload_bytes FROM webhook_inbox WHERE id = $1";
-const IS_BOOKED: &str = "SELECT EXISTS (
-         SELECT FROM hookproof_operations
-         WHERE entity = $1 AND transition = $2 AND occurrence = $3
-     )";
 
 pub(super) async fn now(connection: &mut PgConnection, clock: &Clock) -> Result<Millis, Error> {
     let now = sqlx::query_scalar("SELECT coalesce($1, hookproof_now())")
@@ -167,19 +105,6 @@ where
     }
     let rows = sqlx::query_as(locking(sql)).bind(keys(ids)).fetch_all(connection).await;
     rows.map_err(|error| of_statement("rows under lock", &error))
-}
-
-fn all<R, T: TryFrom<R, Error = Error>>(rows: Vec<R>) -> Result<Vec<T>, Error> {
-    rows.into_iter().map(T::try_from).collect()
-}
-
-pub(super) async fn endpoint(
-    connection: &mut PgConnection,
-    id: Id,
-) -> Result<Option<Endpoint>, Error> {
-    let row: Result<Option<EndpointRow>, _> =
-        sqlx::query_as(ENDPOINT).bind(Key(id)).fetch_optional(connection).await;
-    row.map_err(|error| of_statement("an endpoint", &error))?.map(Endpoint::try_from).transpose()
 }
 
 pub(super) async fn lanes(
@@ -228,92 +153,4 @@ pub(super) async fn due_deliveries(
         .await
         .map_err(|error| of_statement("due deliveries under lock", &error))?;
     all(rows)
-}
-
-pub(super) async fn due_events(
-    connection: &mut PgConnection,
-    most: u16,
-    now: Millis,
-) -> Result<Vec<Event>, Error> {
-    let rows: Vec<EventRow> = sqlx::query_as(DUE_EVENTS)
-        .bind(instant(now))
-        .bind(i64::from(most))
-        .fetch_all(connection)
-        .await
-        .map_err(|error| of_statement("due events under lock", &error))?;
-    all(rows)
-}
-
-pub(super) async fn due_receipts(
-    connection: &mut PgConnection,
-    most: u16,
-    now: Millis,
-) -> Result<Vec<Receipt>, Error> {
-    let rows: Vec<ReceiptRow> = sqlx::query_as(DUE_RECEIPTS)
-        .bind(instant(now))
-        .bind(i64::from(most))
-        .fetch_all(connection)
-        .await
-        .map_err(|error| of_statement("due receipts under lock", &error))?;
-    all(rows)
-}
-
-pub(super) async fn receipts_after(
-    connection: &mut PgConnection,
-    after: Id,
-    most: u16,
-) -> Result<Vec<(Receipt, bool)>, Error> {
-    let rows: Vec<KeptReceipt> = sqlx::query_as(RECEIPTS_AFTER)
-        .bind(Key(after))
-        .bind(i64::from(most))
-        .fetch_all(connection)
-        .await
-        .map_err(|error| of_statement("receipts in order", &error))?;
-    rows.into_iter().map(|row| Ok((Receipt::try_from(row.receipt)?, row.has_payload))).collect()
-}
-
-pub(super) async fn receipt_of(
-    connection: &mut PgConnection,
-    source: &str,
-    account: &str,
-    delivery: &str,
-) -> Result<Option<Receipt>, Error> {
-    let row: Result<Option<ReceiptRow>, _> = sqlx::query_as(RECEIPT_OF)
-        .bind(source)
-        .bind(account)
-        .bind(delivery)
-        .fetch_optional(connection)
-        .await;
-    row.map_err(|error| of_statement("a receipt", &error))?.map(Receipt::try_from).transpose()
-}
-
-pub(super) async fn letter(
-    connection: &mut PgConnection,
-    receipt: Id,
-) -> Result<Option<Letter>, Error> {
-    let row: Option<LetterRow> = sqlx::query_as(LETTER)
-        .bind(Key(receipt))
-        .fetch_optional(connection)
-        .await
-        .map_err(|error| of_statement("a receipt's letter", &error))?;
-    Ok(row.map(Letter::from))
-}
-
-pub(super) async fn is_booked(
-    connection: &mut PgConnection,
-    operation: Operation,
-) -> Result<bool, Error> {
-    let booked = sqlx::query_scalar(IS_BOOKED)
-        .bind(Key(operation.entity))
-        .bind(i64::from(operation.transition.0))
-        .bind(operation.occurrence as i64)
-        .fetch_one(connection)
-        .await;
-    booked.map_err(|error| of_statement("whether an operation is booked", &error))
-}
-
-pub(super) async fn event(connection: &mut PgConnection, id: Id) -> Result<Option<Event>, Error> {
-    let row: Result<Option<EventRow>, _> =
-        sqlx::query_as(EVENT).bind(Key(id)).fetch_optional(connection).await;
-    row.map_err(|error| of_statement("an event", &error))?.map(Event::try_from).transpose()
 }

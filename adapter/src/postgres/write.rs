@@ -14,7 +14,7 @@ use sqlx::{
     query::{Query, QueryAs},
 };
 
-use super::{Outbox, locking, read, sql};
+use super::{Outbox, load, locking, read, sql};
 use crate::{
     audit::{self, AuditRow},
     batch::{Changes, Kind, Session},
@@ -175,7 +175,7 @@ impl PgSession<'_> {
         let mut free = Vec::new();
         for (receipt, letter) in rows {
             let key = (&letter.source, &letter.account, &letter.delivery);
-            let found = read::receipt_of(self.connection, key.0, key.1, key.2).await?;
+            let found = load::receipt_of(self.connection, key.0, key.1, key.2).await?;
             free.extend(found.is_none().then_some((*receipt, *letter)));
         }
         let (sql, _) = sql::INSERT_RECEIPTS.split_once("ON CONFLICT").unwrap_or_default();
@@ -377,7 +377,7 @@ impl outbox::Table for Outbox<'_> {
     }
 
     async fn find(&mut self, id: Id) -> Result<Option<Event>, Error> {
-        read::event(self.0, id).await
+        load::event(self.0, id).await
     }
 }
 

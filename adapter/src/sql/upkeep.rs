@@ -2,7 +2,7 @@
 
 use hookproof_core::{Id, Millis, inbox::Receipt, plan::About};
 
-use super::{Database, Here, read};
+use super::{Database, Here, load};
 use crate::{
     error::{Error, of_statement},
     ident::Key,
@@ -19,7 +19,7 @@ impl UpkeepStore for Here {
         after: Option<Id>,
         most: u16,
     ) -> Result<Vec<(Receipt, bool)>, Error> {
-        read::receipts_after(tx, after.unwrap_or_default(), most).await
+        load::receipts_after(tx, after.unwrap_or_default(), most).await
     }
 
     async fn events_after(

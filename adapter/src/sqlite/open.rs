@@ -7,7 +7,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::SqliteStore;
+use super::{SqliteStore, schema};
 use crate::{
     Durability,
     clock::Clock,
@@ -17,6 +17,10 @@ use crate::{
 
 /// How long a transaction waits for another process's.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// Whether there is a schema.
+pub(super) const IS_THERE: &str =
+    "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'hookproof_schema')";
 
 const STEPS: &[Step] =
     &[Step { version: 1, sql: include_str!("../../migrations/sqlite/0001_tables.sql") }];
@@ -39,7 +43,7 @@ impl SqliteStore {
             Durability::Required => check_durability(&mut connection).await?,
             Durability::Waived => {}
         }
-        migrate::check(schema_version(&mut connection).await?)?;
+        migrate::check(schema::version(&mut connection).await?)?;
         drop(connection);
         Ok(Self { pool, clock })
     }
@@ -50,18 +54,7 @@ impl SqliteStore {
         let pool = connect(options(path).create_if_missing(true)).await?;
         let begin = pool.begin_with("BEGIN IMMEDIATE").await;
         let mut tx = begin.map_err(|error| of_statement("the migration lock", &error))?;
-        let found = schema_version(&mut tx).await?;
-        for step in migrate::missing(STEPS, found)? {
-            sqlx::raw_sql(step.sql)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| of_statement("a migration that runs", &error))?;
-            sqlx::query("INSERT INTO hookproof_schema (version) VALUES (?)")
-                .bind(step.version)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| of_statement("to note the schema's version", &error))?;
-        }
+        let found = schema::catch_up(&mut tx, STEPS).await?;
         tx.commit().await.map_err(|error| of_commit(&error))?;
         pool.close().await;
         Ok(found)
@@ -112,21 +105,3 @@ async fn check_durability(connection: &mut SqliteConnection) -> Result<(), Error
 
 /// What `PRAGMA synchronous` answers for FULL; EXTRA is above.
 const SYNCHRONOUS_FULL: i64 = 2;
-
-/// The schema's version, 0 where there is none.
-async fn schema_version(connection: &mut SqliteConnection) -> Result<i64, Error> {
-    let failed = |error| of_statement("the schema's version", &error);
-    let known: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'hookproof_schema')",
-    )
-    .fetch_one(&mut *connection)
-    .await
-    .map_err(failed)?;
-    if !known {
-        return Ok(0);
-    }
-    sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM hookproof_schema")
-        .fetch_one(connection)
-        .await
-        .map_err(failed)
-}

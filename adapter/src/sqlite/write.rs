@@ -12,7 +12,7 @@ use hookproof_core::{
 };
 use sqlx::{Sqlite, SqliteConnection, query::Query, sqlite::SqliteArguments};
 
-use super::{Outbox, read};
+use super::{Outbox, load, read};
 use crate::{
     audit::{self, AuditRow},
     batch::{Changes, Kind, Session},
@@ -336,7 +336,7 @@ impl outbox::Table for Outbox<'_> {
     }
 
     async fn find(&mut self, id: Id) -> Result<Option<Event>, Error> {
-        read::event(self.0, id).await
+        load::event(self.0, id).await
     }
 }
 
