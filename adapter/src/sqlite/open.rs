@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use sqlx::{
-    SqliteConnection, SqlitePool,
+    Connection as _, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -75,9 +75,18 @@ fn options(path: impl AsRef<Path>) -> SqliteConnectOptions {
         .busy_timeout(BUSY)
 }
 
-/// One connection, since SQLite has one writer: who waits for it waits in the pool, in turn.
+/// One connection, since SQLite has one writer: who waits for it waits in the pool, in turn. SQLite ends a
+/// transaction by itself when the disk is full, and the driver goes on believing in it: such a connection
+/// is replaced.
 async fn connect(options: SqliteConnectOptions) -> Result<SqlitePool, Error> {
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .before_acquire(|connection, _| {
+            let is_sound = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_sound) })
+        })
+        .connect_with(options)
+        .await;
     pool.map_err(|error| {
         Error::unfit("a SQLite database", error, "is the path right, and may it be written?")
     })
