@@ -13,6 +13,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Where the tests look for the server's address.
 pub(crate) const VARIABLE: &str = "HOOKPROOF_POSTGRES";
+/// Where they look for what runs a program of the server's: the words before its name.
+pub(crate) const PROGRAMS: &str = "HOOKPROOF_POSTGRES_PROGRAMS";
 
 /// Runs a command beside a server, and gives its failure on.
 pub(crate) fn run(command: &[String]) -> Result<()> {
@@ -21,6 +23,7 @@ pub(crate) fn run(command: &[String]) -> Result<()> {
     let status = Command::new(program)
         .args(args)
         .env(VARIABLE, server.url())
+        .env(PROGRAMS, server.programs())
         .status()
         .with_context(|| format!("expected to start {program}: is it installed?"))?;
     ensure!(status.success(), "expected `{}` to pass, got {status}", command.join(" "));
@@ -59,6 +62,13 @@ impl Server {
     /// The address for the tests.
     pub(crate) fn url(&self) -> String {
         self.url_of("postgres")
+    }
+
+    /// What stands before the name of one of its programs, for a test that has a server of its own.
+    pub(crate) fn programs(&self) -> String {
+        let command = self.command("");
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 
     pub(crate) fn url_of(&self, database: &str) -> String {

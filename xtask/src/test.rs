@@ -104,7 +104,8 @@ fn summary(job: &Job, took: Duration, passed: bool) -> String {
 fn tests(_: &Metadata) -> Result<()> {
     let server = Server::start()?;
     let url = server.url();
-    let beside: &[(&str, &str)] = &[(postgres::VARIABLE, &url)];
+    let programs = server.programs();
+    let beside: &[(&str, &str)] = &[(postgres::VARIABLE, &url), (postgres::PROGRAMS, &programs)];
     run_cargo(TESTS, beside)?;
     run_cargo(ROGUES, beside)?;
     drop(server);

@@ -156,14 +156,22 @@ pub(crate) async fn postgres(clock: Clock) -> PgStore {
     postgres_with(|options| options, clock).await
 }
 
+/// Eight sessions at once, and somebody who looks.
+const CONNECTIONS: u32 = 9;
+
 /// The same, with more settings.
 pub(crate) async fn postgres_with(
     more: impl Fn(PgConnectOptions) -> PgConnectOptions,
     clock: Clock,
 ) -> PgStore {
     let options = more(schema().await.options([("synchronous_commit", "off")]));
+    open(options, clock).await
+}
+
+/// A prepared store on an empty schema.
+pub(crate) async fn open(options: PgConnectOptions, clock: Clock) -> PgStore {
     PgStore::migrate(options.clone()).await.unwrap();
-    let store = PgStore::open(options, 4, Durability::Waived, clock).await.unwrap();
+    let store = PgStore::open(options, CONNECTIONS, Durability::Waived, clock).await.unwrap();
     sqlx::raw_sql("CREATE TABLE effects (line text NOT NULL)").execute(store.pool()).await.unwrap();
     #[cfg(feature = "rogues")]
     if rogue::is(rogue::Rogue::CheckThenInsert) {

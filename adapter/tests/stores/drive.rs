@@ -29,8 +29,8 @@ pub(crate) struct Driver<S: Probe> {
     profile: Profile,
     policy: InboxPolicy,
     model: Model,
-    attempts: Vec<Attempt>,
-    jobs: Vec<Job>,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) jobs: Vec<Job>,
 }
 
 /// What was decided, sealed.

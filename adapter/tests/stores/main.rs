@@ -4,6 +4,7 @@
     reason = "helpers of tests are tests: what fails there fails the suite"
 )]
 
+mod crowd;
 mod databases;
 mod drive;
 mod model;

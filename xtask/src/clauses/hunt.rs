@@ -151,6 +151,7 @@ impl Hunt {
             let status = Command::new(program)
                 .arg("--quiet")
                 .env(postgres::VARIABLE, self.server.url())
+                .env(postgres::PROGRAMS, self.server.programs())
                 .stdout(Stdio::null())
                 .status()?;
             ensure!(status.success(), "expected {program} to pass with nothing gone, got {status}");
@@ -198,10 +199,10 @@ impl Hunt {
     /// The tests that can notice: the one that did last time, then those that noticed most, the quick ones
     /// before those that run for seconds. A test that names one database says nothing about the other.
     fn order(&self, mutant: &Mutant) -> Vec<&Test> {
-        // SQLite has one writer, so that nobody races there.
+        // SQLite has one writer, so that nobody races there; a server that is killed has no clauses.
         let others: &[&str] = match mutant.database {
-            Database::Postgres => &["sqlite"],
-            Database::Sqlite => &["postgres", "race::"],
+            Database::Postgres => &["sqlite", "killed::"],
+            Database::Sqlite => &["postgres", "race::", "killed::"],
         };
         let merits = lock(&self.merits);
         let known = self.known.get(&mutant.name).map(|(test, _)| test);
@@ -221,7 +222,7 @@ impl Hunt {
 }
 
 /// Tests that run for seconds.
-const SLOW: [&str; 2] = ["race::", "random::"];
+const SLOW: [&str; 3] = ["crowd::", "race::", "random::"];
 
 /// How long a test may wait for a row before it counts as hung.
 const LIMIT: Duration = Duration::from_mins(1);

@@ -19,9 +19,9 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::{databases, race::waits_for_a_lock};
 
-const NOW: Millis = Millis(1_700_000_000_000);
+pub(super) const NOW: Millis = Millis(1_700_000_000_000);
 
-fn letter(delivery: &str) -> Letter {
+pub(super) fn letter(delivery: &str) -> Letter {
     Letter {
         source: "partner".to_owned(),
         account: String::new(),
@@ -33,7 +33,7 @@ fn letter(delivery: &str) -> Letter {
     }
 }
 
-fn received(receipt: u128) -> Plan<Reply> {
+pub(super) fn received(receipt: u128) -> Plan<Reply> {
     let digest = ident::digest(b"{}");
     let arrival = Arrival { receipt: Id(receipt), digest, reading: Reading::UnknownType };
     inbox::receive(None, &arrival, NOW, &InboxPolicy::hookproof())
