@@ -54,7 +54,7 @@ struct Mutant {
 }
 
 pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<()> {
-    let all = mutants(&tidy::texts()?)?;
+    let all = mutants(&tidy::texts()?);
     let chosen =
         |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let chosen: Vec<Mutant> = all.into_iter().filter(|mutant| chosen(&mutant.name)).collect();
@@ -76,8 +76,34 @@ pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<
     Ok(())
 }
 
-/// Every clause of the adapter's SQL but the exempt ones, which must be there.
-fn mutants(files: &[(String, String)]) -> Result<Vec<Mutant>> {
+/// What keeps a clause from being tried, one sentence each.
+pub(crate) fn findings(files: &[(String, String)]) -> Vec<String> {
+    let all = clauses(files);
+    let names: BTreeSet<&str> = all.iter().map(|mutant| mutant.name.as_str()).collect();
+    let gone = EXEMPT.iter().filter(|row| !names.contains(row.name));
+    let gone = gone.map(|row| {
+        format!("xtask/src/clauses/exempt.rs: expected a clause `{}`: take its line out", row.name)
+    });
+    let made = files
+        .iter()
+        .filter(|(path, text)| path.starts_with("adapter/src/") && text.contains("AssertSqlSafe"));
+    let made = made.map(|(path, _)| {
+        format!(
+            "{path}: expected no statement that is put together at run time: write it out, so \
+             that each of its clauses can be taken away"
+        )
+    });
+    gone.chain(made).collect()
+}
+
+/// Every clause of the adapter's SQL but the exempt ones.
+fn mutants(files: &[(String, String)]) -> Vec<Mutant> {
+    let mut found = clauses(files);
+    found.retain(|mutant| EXEMPT.iter().all(|row| row.name != mutant.name));
+    found
+}
+
+fn clauses(files: &[(String, String)]) -> Vec<Mutant> {
     let mut found = Vec::new();
     for database in [Database::Postgres, Database::Sqlite] {
         let root = format!("adapter/src/{database}.rs");
@@ -102,14 +128,7 @@ fn mutants(files: &[(String, String)]) -> Result<Vec<Mutant>> {
             }
         }
     }
-    let exempt: BTreeSet<&str> = EXEMPT.iter().map(|row| row.name).collect();
-    let names: BTreeSet<&str> = found.iter().map(|mutant| mutant.name.as_str()).collect();
-    let gone: Vec<&str> = exempt.difference(&names).copied().collect();
-    ensure!(gone.is_empty(), "exempt, and not there:\n{}", gone.join("\n"));
     let mut tried = BTreeSet::new();
-    found.retain(|mutant| {
-        !exempt.contains(mutant.name.as_str())
-            && tried.insert((mutant.name.clone(), mutant.to.clone()))
-    });
-    Ok(found)
+    found.retain(|mutant| tried.insert((mutant.name.clone(), mutant.to.clone())));
+    found
 }

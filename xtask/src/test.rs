@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Metadata;
 
 use crate::{
-    cargo,
+    cargo, clauses,
     postgres::{self, Server},
     sabotage, tidy,
 };
@@ -24,12 +24,17 @@ struct Job {
 }
 
 /// The jobs in their order: cheap ones first, each with what the ones before it have built.
-const JOBS: [Job; 9] = [
+const JOBS: [Job; 10] = [
     Job { name: "format", budget_min: 1, run: |_| run_cargo(&["fmt", "--all", "--check"], &[]) },
     Job { name: "tidy", budget_min: 1, run: tidy::run },
     Job { name: "clippy", budget_min: 4, run: |_| run_cargo(CLIPPY, &[]) },
     Job { name: "docs", budget_min: 2, run: |_| run_cargo(DOCS, DENY_DOC_WARNINGS) },
-    Job { name: "tests", budget_min: 10, run: tests },
+    Job { name: "tests", budget_min: 7, run: tests },
+    Job {
+        name: "clauses",
+        budget_min: 3,
+        run: |workspace| clauses::run(workspace, &GUARDS.map(str::to_owned), false),
+    },
     Job { name: "build", budget_min: 2, run: |_| run_cargo(BUILD, &[]) },
     Job { name: "determinism", budget_min: 1, run: determinism },
     Job { name: "prove", budget_min: 1, run: prove },
@@ -57,6 +62,9 @@ const ROGUES: &[&str] = &[
 ];
 const DOC_TESTS: &[&str] = &["test", "--locked", "--release", "--workspace", "--doc"];
 const BUILD: &[&str] = &["build", "--locked", "--release", "--workspace", "--bins"];
+
+/// Of all clauses of the adapter's SQL those that a delivery, a receipt and an operation stand on.
+const GUARDS: [&str; 3] = ["LOCK_", "INSERT_RECEIPT", "INSERT_OPERATION"];
 
 /// One history, with its trace: whatever differs between processes shows in it.
 const ONE_HISTORY: [&str; 3] = ["prove", "--seed", "7"];

@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::Metadata;
 
-use crate::{directions, rules};
+use crate::{clauses, directions, rules};
 
 pub(crate) fn run(workspace: &Metadata) -> Result<()> {
     let files = texts()?;
@@ -16,6 +16,7 @@ pub(crate) fn run(workspace: &Metadata) -> Result<()> {
     findings.extend(files.iter().flat_map(|(path, text)| rules::findings(path, text)));
     findings.extend(files.iter().filter_map(|(path, text)| rules::release(path, text)));
     findings.extend(rules::unequal(&files));
+    findings.extend(clauses::findings(&files));
     for finding in &findings {
         println!("{finding}");
     }
