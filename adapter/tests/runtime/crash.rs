@@ -23,7 +23,10 @@ use crate::{
     shop::{PAID, PAY, Shop, effects, partner, setup, stands},
 };
 
-on_each_store!(a_process_that_dies_anywhere_leaves_each_effect_once);
+on_each_store!(
+    a_process_that_dies_anywhere_leaves_each_effect_once,
+    two_processes_at_once_do_everything_once,
+);
 
 /// Every place, and how often it is passed before the process dies there.
 const PLACES: [(Point, u32); 14] = [
@@ -153,6 +156,32 @@ where
     let failed = "SELECT '' FROM hookproof_deliveries WHERE stand <> 'acknowledged'
          UNION ALL SELECT '' FROM webhook_inbox WHERE status <> 'PROCESSED'";
     assert_eq!(bed.store.count(failed).await, 0);
+}
+
+async fn two_processes_at_once_do_everything_once<S: Sql + SenderStore>(bed: Bed<S>)
+where
+    Shop: Handler<S::Tx>,
+{
+    let one = Town::found(&bed).await;
+    let other = Town::at(&bed, one.effect_target, Arc::clone(&one.service));
+    for order in 0..10 {
+        publishes(&bed.store, &format!("order_{order}"), "order.paid").await;
+        publishes(&bed.store, &format!("order_{order}"), "order.refunded").await;
+    }
+    let run = async |town: &Town<S>| {
+        let mut turns = 0;
+        while bed.store.count(OPEN).await > 0 {
+            turns += 1;
+            assert!(turns < TURNS_MAX, "{:#?}", stands(&bed.store).await);
+            bed.pass(1);
+            town.turn().await;
+        }
+    };
+    tokio::join!(run(&one), run(&other));
+    assert_eq!(effects(&bed.store).await.len(), 10);
+    assert_eq!(one.service.lock().unwrap().len(), 10);
+    let again = "SELECT '' FROM hookproof_deliveries WHERE attempt <> 1";
+    assert_eq!(bed.store.count(again).await, 0, "nothing was sent twice");
 }
 
 /// What has not come to its end.
