@@ -217,12 +217,17 @@ fn answered(moved: Result<(), AnyError>) -> StatusCode {
 }
 
 /// Everything that the library needs of a request: each header line, and the bytes as they came.
-async fn hooks(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes) -> StatusCode {
+async fn hooks(
+    State(shop): State<Arc<Shop>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, String) {
     let headers: Vec<(&str, &[u8])> =
         headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
     let request = Request { headers: &headers, body: &body, ..Request::default() };
-    let status = shop.inbox.answer("shop", &request).await;
-    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    let answer = shop.inbox.answer("shop", &request).await;
+    let status = StatusCode::from_u16(answer.status);
+    (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer.body)
 }
 
 async fn ledger(State(shop): State<Arc<Shop>>) -> Result<String, StatusCode> {

@@ -12,7 +12,7 @@ use hookproof_core::{
     inbox::{self, Arrival, NotReplayed, Reading, Receipt, Reply, Warrant},
     model::{EventType, Operation},
     profile::InboxPolicy,
-    scheme::{Refusal, Request},
+    scheme::{Refusal, Request, handshake::Reply as Answer},
     work,
 };
 
@@ -146,13 +146,19 @@ impl<S: Store> Inbox<S> {
         Ok(received)
     }
 
-    /// The status with which a request is answered, once it was taken in or refused.
-    pub async fn answer(&self, source: &str, request: &Request<'_>) -> u16 {
+    /// What a request is answered, as its source wants it (R18): once it was taken in or refused, or in
+    /// reply to a handshake, which leaves nothing.
+    pub async fn answer(&self, source: &str, request: &Request<'_>) -> Answer {
+        let bare = |status| Answer { status, headers: Vec::new(), body: String::new() };
+        let known = self.source(source);
+        if let Some(shaken) = known.and_then(|known| known.shake(request, self.host.now())) {
+            return shaken.unwrap_or_else(|refusal| bare(refusal.http_status()));
+        }
         match self.receive(source, request).await {
-            Ok(_) => self.source(source).map_or(200, |source| source.acknowledge),
+            Ok(_) => bare(known.map_or(200, |known| known.acknowledge)),
             Err(why) => {
                 tracing::warn!(source, %why, "a request was not taken in");
-                why.status()
+                bare(why.status())
             }
         }
     }

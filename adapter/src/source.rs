@@ -9,8 +9,10 @@ use hookproof_core::{
     profile::Profile,
     scheme::{
         Algorithm, BadSecret, Construction, Refusal, Request, Scheme, Time, Verifier, Window,
+        handshake::{self, Reply},
     },
 };
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{ident, store::Letter};
 
@@ -27,6 +29,7 @@ pub struct Source {
     secrets: Vec<Known>,
     places: Places,
     derives_id: bool,
+    agreed: Option<SecretString>,
 }
 
 /// Whose events come from a source.
@@ -114,6 +117,7 @@ impl Source {
             secrets: Vec::new(),
             places,
             derives_id: false,
+            agreed: None,
         }
     }
 
@@ -151,6 +155,12 @@ impl Source {
         Self { acknowledge: status, ..self }
     }
 
+    /// What the provider must say when it shakes hands: a verify token, a topic, an origin.
+    #[must_use]
+    pub fn agreed(self, text: SecretString) -> Self {
+        Self { agreed: Some(text), ..self }
+    }
+
     /// How long an answer may take; [`ANSWER_LIMIT`] unless set. Past it the source is asked to come back.
     #[must_use]
     pub fn answer_within(self, limit: Duration) -> Self {
@@ -176,6 +186,17 @@ impl Source {
             }
             Some(_) => Ok(()),
         }
+    }
+
+    /// The reply to a request that is no delivery but a handshake.
+    pub(crate) fn shake(
+        &self,
+        request: &Request<'_>,
+        now: Millis,
+    ) -> Option<Result<Reply, Refusal>> {
+        let agreed = self.agreed.as_ref().map(ExposeSecret::expose_secret);
+        let handshake = handshake::of(&self.verifier.scheme().name)?;
+        handshake.answer(&self.verifier, request, agreed, Time::At(now))
     }
 
     /// Verifies a request, and reads it. What is refused leaves no trace (R2).
@@ -289,6 +310,12 @@ mod tests {
         assert_eq!(Source::new("hub", scheme, Places::github()).check(), Err(BadSource::NoId));
         assert_eq!(Source::new("hub", scheme, Places::github()).derive_id().check(), Ok(()));
         assert_eq!(shop().check(), Ok(()));
+    }
+
+    #[test]
+    fn what_was_agreed_on_is_never_shown() {
+        let source = shop().agreed("hunter2".into());
+        assert!(!format!("{source:?}").contains("hunter2"));
     }
 
     #[test]

@@ -107,7 +107,7 @@ where
                 self.service.lock().unwrap().entry(key.to_owned()).or_insert(1);
                 Answer::Status(200)
             } else {
-                Answer::Status(self.inbox.answer("partner", &request).await)
+                Answer::Status(self.inbox.answer("partner", &request).await.status)
             };
             here(Point::AfterSend).await;
             self.outbox.settle(sending.request, ended(answer, None)).await;

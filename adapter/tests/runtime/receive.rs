@@ -1,17 +1,17 @@
 //! The door: what is verified, stored and answered (R2, R3, R4, R19), and what is refused when declared.
 
 use futures_util::future::join_all;
-use hookproof::{BadInbox, EntityType, Inbox, NotReceived};
+use hookproof::{BadInbox, EntityType, Inbox, NotReceived, Source};
 use hookproof_core::{
     handler::Handler,
     inbox::Reply,
     model::Early,
     profile::{InboxPolicy, Profile},
-    scheme::{Refusal, Request},
+    scheme::{self, Message, Refusal, Request, Time, Verifier, Window},
 };
 
 use crate::{
-    bed::{Bed, Sql},
+    bed::{BEGIN, Bed, Sql},
     shop::{Shop, arrives, body, open, order, orders, partner, setup, signed, stands},
 };
 
@@ -20,6 +20,7 @@ on_each_store!(
     copies_at_once_fold_into_one_receipt,
     a_forgery_leaves_no_trace,
     everything_authentic_has_an_answer,
+    a_handshake_is_answered_as_its_provider_wants_and_leaves_nothing,
     what_does_not_fit_together_is_refused_when_it_is_declared,
 );
 
@@ -62,13 +63,15 @@ where
     let body = body("paid", "order_1");
     let forged = signed("evt_1", &body, async |request| {
         let forged = Request { body: b"{}", ..*request };
-        (inbox.receive("partner", &forged).await, inbox.answer("partner", &forged).await)
+        (inbox.receive("partner", &forged).await, inbox.answer("partner", &forged).await.status)
     });
     assert_eq!(forged.await, (Err(NotReceived::Refused(Refusal::NoMatch)), 401));
-    let stranger = signed("evt_1", &body, async |request| inbox.answer("stranger", request).await);
+    let stranger =
+        signed("evt_1", &body, async |request| inbox.answer("stranger", request).await.status);
     assert_eq!(stranger.await, 404);
     bed.pass(3_600_000);
-    let stale = signed("evt_1", &body, async |request| inbox.answer("partner", request).await);
+    let stale =
+        signed("evt_1", &body, async |request| inbox.answer("partner", request).await.status);
     assert_eq!(stale.await, 401);
     assert_eq!(stands(&bed.store).await.len(), 0);
 }
@@ -79,7 +82,7 @@ where
 {
     let inbox = open(&bed, &Shop::default());
     let answer = async |id: &str, body: &str| {
-        signed(id, body, async |request| inbox.answer("partner", request).await).await
+        signed(id, body, async |request| inbox.answer("partner", request).await.status).await
     };
     assert_eq!(answer("evt_1", &body("returned", "order_1")).await, 200);
     assert_eq!(answer("evt_2", "{").await, 200);
@@ -90,6 +93,29 @@ where
     let rest = &stands[2..];
     assert!(rest.iter().all(|stand| stand.starts_with("sha256:")), "{rest:?}");
     assert_eq!(bed.store.count("SELECT reason FROM hookproof_alerts").await, 3);
+}
+
+async fn a_handshake_is_answered_as_its_provider_wants_and_leaves_nothing<S: Sql>(bed: Bed<S>)
+where
+    Shop: Handler<S::Tx>,
+{
+    let source = Source::preset("chat", "slack").unwrap();
+    let source = source.secret("first", "a signing secret", Window::always()).unwrap();
+    let inbox = setup(&bed).source(source).entity(orders::<S>(&Shop::default())).open().unwrap();
+    let body = br#"{"type":"url_verification","challenge":"3eZbrw"}"#;
+    let mut signer = Verifier::new(scheme::named("slack").unwrap());
+    signer.add("a signing secret").unwrap();
+    let timestamp = (BEGIN.0 / 1_000).to_string();
+    let message = Message { timestamp: &timestamp, body, ..Message::default() };
+    let headers = signer.sign(&message, Time::NotTested).unwrap();
+    let headers: Vec<(&str, &[u8])> =
+        headers.iter().map(|(name, value)| (&**name, value.as_bytes())).collect();
+    let request = Request { headers: &headers, body, ..Request::default() };
+    let answer = inbox.answer("chat", &request).await;
+    assert_eq!((answer.status, &*answer.body), (200, "3eZbrw"));
+    let forged = Request { headers: &[], ..request };
+    assert_eq!(inbox.answer("chat", &forged).await.status, 401);
+    assert_eq!(stands(&bed.store).await.len(), 0);
 }
 
 async fn what_does_not_fit_together_is_refused_when_it_is_declared<S: Sql>(bed: Bed<S>)
