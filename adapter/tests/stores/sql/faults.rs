@@ -231,6 +231,9 @@ async fn a_lane_gives_its_oldest_and_no_more_than_asked<S: Store>(store: S, cloc
         lanes.iter().map(|lane| lane.endpoint.id.0).collect::<Vec<_>>()
     };
     assert_eq!(lanes(&mut tx, None, 9).await, [0, 1]);
+    clock.set(NOW);
+    assert_eq!(lanes(&mut tx, None, 9).await, [0], "what is made later makes no lane yet");
+    clock.set(NOW + 1);
     assert_eq!(lanes(&mut tx, None, 1).await, [0]);
     assert_eq!(lanes(&mut tx, Some(Id(0)), 9).await, [1]);
 }
