@@ -6,8 +6,8 @@ use hookproof_core::{answer::Answer, target::Denied};
 use crate::{
     bed::{Bed, Sql},
     post::{
-        OTHER_SECRET, SECRET, body, endpoint, header, outbox, publishes, register, round, stands,
-        verify,
+        OTHER_SECRET, SECRET, URL, body, endpoint, header, outbox, publishes, register, round,
+        stands, verify,
     },
 };
 
@@ -26,14 +26,16 @@ const OK: Answer = Answer::Status(200);
 async fn what_waits_at_an_endpoint_waits_until_it_is_enabled<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
     let id = register(&outbox).await;
-    let reason = "SELECT coalesce(reason, 'none') FROM hookproof_endpoints";
+    let bystander = outbox.register(&endpoint(&[])).await.unwrap();
+    assert_eq!(outbox.disable(bystander, "its own").await, Ok(true));
+    let reason = "SELECT coalesce(reason, 'none') FROM hookproof_endpoints ORDER BY id";
     assert_eq!(outbox.disable(id, "asked for by phone").await, Ok(true));
-    assert_eq!(bed.store.texts(reason).await, ["asked for by phone"]);
+    assert_eq!(bed.store.texts(reason).await, ["asked for by phone", "its own"]);
     publishes(&bed.store, "order_1", "order.paid").await;
     assert_eq!(round(&outbox, OK).await.len(), 0);
     assert_eq!(stands(&bed.store).await, ["pending"]);
     assert_eq!(outbox.enable(id).await, Ok(true));
-    assert_eq!(bed.store.texts(reason).await, ["none"]);
+    assert_eq!(bed.store.texts(reason).await, ["none", "its own"]);
     assert_eq!(round(&outbox, OK).await.len(), 1);
     assert_eq!(outbox.enable(id).await, Ok(false), "it is");
     assert_eq!(outbox.pause(id).await, Ok(true));
@@ -62,12 +64,15 @@ async fn what_is_open_at_a_deleted_endpoint_is_cancelled<S: Sql + SenderStore>(b
 async fn a_change_of_url_counts_from_the_next_claim<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
     let id = register(&outbox).await;
+    register(&outbox).await;
     publishes(&bed.store, "order_1", "order.paid").await;
     round(&outbox, Answer::Status(500)).await;
     outbox.change_url(id, "https://other.example/in").await.unwrap();
     bed.pass(70_000);
     let sent = round(&outbox, OK).await;
-    assert_eq!(sent[0].0.target.url(), "https://other.example/in");
+    let mut to: Vec<&str> = sent.iter().map(|(sending, _)| sending.target.url()).collect();
+    to.sort_unstable();
+    assert_eq!(to, ["https://other.example/in", URL], "and not the other one's");
     let private = outbox.change_url(id, "https://127.0.0.1/in").await;
     assert!(matches!(private, Err(NotRegistered::Target(Denied::Address(_)))), "{private:?}");
 }
@@ -75,6 +80,7 @@ async fn a_change_of_url_counts_from_the_next_claim<S: Sql + SenderStore>(bed: B
 async fn who_wanted_a_type_at_an_instant_stays_known<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
     let id = outbox.register(&endpoint(&["order.paid", "order.shipped"])).await.unwrap();
+    let bystander = outbox.register(&endpoint(&["order.paid"])).await.unwrap();
     publishes(&bed.store, "order_1", "order.paid").await;
     bed.pass(1);
     outbox.subscribe(id, &["order.shipped", "order.returned"]).await.unwrap();
@@ -82,8 +88,11 @@ async fn who_wanted_a_type_at_an_instant_stays_known<S: Sql + SenderStore>(bed: 
     publishes(&bed.store, "order_2", "order.paid").await;
     publishes(&bed.store, "order_2", "order.shipped").await;
     publishes(&bed.store, "order_2", "order.returned").await;
-    let mut sent: Vec<Vec<u8>> =
-        round(&outbox, OK).await.into_iter().map(|(sending, _)| sending.body).collect();
+    let sent = round(&outbox, OK).await;
+    let (others, own): (Vec<_>, Vec<_>) =
+        sent.into_iter().partition(|(sending, _)| sending.request.ticket().endpoint == bystander);
+    assert_eq!(others.len(), 2, "nobody asked it");
+    let mut sent: Vec<Vec<u8>> = own.into_iter().map(|(sending, _)| sending.body).collect();
     sent.sort();
     let first = body("order_1", "order.paid");
     let others = ["order.returned", "order.shipped"].map(|it| body("order_2", it));
@@ -91,12 +100,13 @@ async fn who_wanted_a_type_at_an_instant_stays_known<S: Sql + SenderStore>(bed: 
     assert_eq!(sent, wanted, "the first was published before it left");
     outbox.subscribe(id, &["order.paid"]).await.unwrap();
     publishes(&bed.store, "order_3", "order.paid").await;
-    assert_eq!(round(&outbox, OK).await.len(), 1, "it is back");
+    assert_eq!(round(&outbox, OK).await.len(), 2, "it is back");
 }
 
 async fn during_a_rotation_both_secrets_verify_and_then_one<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
     let id = register(&outbox).await;
+    let bystander = outbox.register(&endpoint(&["none"])).await.unwrap();
     let old = outbox.secrets(id).await.unwrap()[0].0;
     bed.pass(1);
     let new = outbox.add_secret(id, &OTHER_SECRET.into()).await.unwrap();
@@ -112,7 +122,9 @@ async fn during_a_rotation_both_secrets_verify_and_then_one<S: Sql + SenderStore
     publishes(&bed.store, "order_3", "order.paid").await;
     assert_eq!(round(&outbox, OK).await.len(), 0, "nothing can sign it");
     assert_eq!(stands(&bed.store).await, ["acknowledged", "acknowledged", "pending"]);
-    let unknown = outbox.retire_secret(id, hookproof_core::Id(1)).await;
+    let theirs = outbox.secrets(bystander).await.unwrap();
+    assert!(matches!(theirs[..], [(_, window)] if window.until.is_none() && !window.revoked));
+    let unknown = outbox.retire_secret(id, theirs[0].0).await;
     assert_eq!(unknown, Err(NotRegistered::Unknown));
 }
 

@@ -9,13 +9,14 @@ use hookproof_core::{
     handler::Handler,
     inbox::{NotReplayed, Reply},
     profile::InboxPolicy,
+    scheme::Request,
     time::DAY,
 };
 
 use crate::{
     bed::{Bed, Sql},
     post::{outbox, profile, publishes, register, round},
-    shop::{Shop, Turn, arrives, open, orders, partner, policy, setup, work_through},
+    shop::{Shop, Turn, arrives, open, orders, partner, policy, setup, signed, work_through},
 };
 
 on_each_store!(
@@ -36,14 +37,16 @@ where
     let inbox = open(&bed, &Shop::default());
     let receipt = arrives(&inbox, "evt_1", "paid", "order_1").await.receipt;
     arrives(&inbox, "evt_2", "returned", "order_1").await;
+    bed.pass(1_000);
+    arrives(&inbox, "evt_3", "paid", "order_3").await;
     work_through(&inbox).await;
     let retire = async || inbox.retire(Some(DAY), None).await.unwrap();
-    bed.pass(DAY);
+    bed.pass(DAY - 1_000);
     assert_eq!(retire().await, Pass::default());
     bed.pass(1);
     assert_eq!(retire().await, Pass { stripped: 2, ..Pass::default() });
     assert_eq!(retire().await, Pass::default());
-    assert_eq!(bed.store.count(PAYLOADS).await, 0);
+    assert_eq!(bed.store.texts(PAYLOADS).await, ["evt_3"], "it came later");
     let refused = inbox.replay(receipt, PERSON).await;
     assert_eq!(refused, Err(NotDone::Refused(NotReplayed::NothingToWork)));
 
@@ -56,9 +59,9 @@ where
     assert_eq!(purged, Ok(Pass::default()), "not before every attempt is over");
     bed.pass(90 * DAY);
     let purged = forgetful(&bed, &Shop::default()).retire(None, None).await;
-    assert_eq!(purged, Ok(Pass { purged: 2, ..Pass::default() }));
+    assert_eq!(purged, Ok(Pass { purged: 3, ..Pass::default() }));
     assert_eq!(bed.store.count("SELECT status FROM webhook_inbox").await, 0);
-    assert_eq!(bed.store.count("SELECT '' FROM hookproof_operations").await, 1, "for ever");
+    assert_eq!(bed.store.count("SELECT '' FROM hookproof_operations").await, 2, "for ever");
 }
 
 /// The shop's inbox, which forgets keys as soon as that is safe.
@@ -99,6 +102,7 @@ where
     round(&outbox, Answer::Status(500)).await;
     bed.pass(profile().resend_window_ms + 1);
     assert_eq!(retire().await, Pass::default(), "its cycle is open");
+    publishes(&bed.store, "order_2", "order.paid").await;
     round(&outbox, Answer::Status(200)).await;
     assert_eq!(retire().await, Pass { stripped: 1, ..Pass::default() });
     let gone = "SELECT event_type FROM outbox_events WHERE payload_gone";
@@ -120,8 +124,10 @@ where
     outbox.fan_out(1).await.unwrap();
     bed.store.run("UPDATE webhook_inbox SET wake = wake + 86400000000").await;
     bed.clock.set(crate::bed::BEGIN);
+    arrives(&inbox, "evt_2", "paid", "order_2").await;
     assert_eq!((outbox.pull_in().await, inbox.pull_in().await), (Ok(2), Ok(1)));
     assert_eq!((outbox.pull_in().await, inbox.pull_in().await), (Ok(0), Ok(0)));
+    assert_eq!(work_through(&inbox).await.len(), 1, "what was due stays so");
     bed.pass(profile().wait_max_ms());
     assert_eq!(round(&outbox, Answer::Status(200)).await.len(), 2);
     assert_eq!(work_through(&inbox).await.len(), 1);
@@ -134,14 +140,17 @@ where
     let shop = Shop::default();
     shop.turns("order_1", Some(Turn::Fails));
     let inbox = open(&bed, &shop);
+    let junk = async |request: &Request<'_>| inbox.receive("partner", request).await;
+    signed("evt_0", "{", junk).await.unwrap();
     arrives(&inbox, "evt_1", "paid", "order_1").await;
     work_through(&inbox).await;
     bed.pass(70_000);
     work_through(&inbox).await;
     let alerts = unsent_alerts(&bed.store, 9).await.unwrap();
-    assert_eq!(alerts.len(), 1);
-    assert_eq!(alerts[0].reason, Reason::Failing);
+    let reasons: Vec<Reason> = alerts.iter().map(|alert| alert.reason).collect();
+    assert_eq!(reasons, [Reason::Unreadable, Reason::Failing], "the oldest first");
     assert_eq!(unsent_alerts(&bed.store, 9).await.unwrap(), alerts, "nobody said so");
+    assert_eq!(unsent_alerts(&bed.store, 1).await.unwrap(), alerts[..1]);
     alert_sent(&bed.store, &alerts[0]).await.unwrap();
-    assert_eq!(unsent_alerts(&bed.store, 9).await, Ok(vec![]));
+    assert_eq!(unsent_alerts(&bed.store, 9).await.unwrap(), alerts[1..]);
 }
