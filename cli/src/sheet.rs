@@ -42,6 +42,7 @@ fn part(part: &Part) -> String {
         Part::CompactBody => "{compact_body}".into(),
         Part::Url(_) => "{url}".into(),
         Part::Path => "{path}".into(),
+        Part::EncodedPath => "{path, encoded; its query twice}".into(),
         Part::Method => "{method}".into(),
         Part::FormParams => "{form}".into(),
         Part::NamedHeaders => "{names and values of the headers listed}".into(),

@@ -177,7 +177,7 @@ impl Options {
         for part in template.signed.iter() {
             match part {
                 Part::Id => need(self.id.is_some(), "--id"),
-                Part::Url(_) | Part::Path => need(self.url.is_some(), "--url"),
+                Part::Url(_) | Part::Path | Part::EncodedPath => need(self.url.is_some(), "--url"),
                 Part::Method => need(self.method.is_some(), "--method"),
                 Part::Header(_) | Part::NamedHeaders | Part::ListedHeaders(_) => {
                     need(self.headers.is_some(), "--headers");

@@ -56,6 +56,10 @@ impl<'r> Content<'r> {
                 self.urls = url_forms::spellings(url, *form);
                 return Ok(());
             }
+            Part::EncodedPath => {
+                let path = url_forms::path(request.url.ok_or(Refusal::Malformed)?);
+                url_forms::encoded_twice(path).ok_or(Refusal::Malformed)?.into_bytes()
+            }
             Part::CompactBody => json::compact(Json::check(request.body)?),
             Part::FormParams => form_params(request),
             Part::Header(name) => request.one(name)?.to_vec(),
@@ -91,7 +95,8 @@ impl<'r> Content<'r> {
                     sink(url_forms::path(self.request.url.unwrap_or_default()).as_bytes());
                 }
                 Part::Url(_) => sink(self.urls[spelling].as_bytes()),
-                Part::CompactBody
+                Part::EncodedPath
+                | Part::CompactBody
                 | Part::FormParams
                 | Part::Header(_)
                 | Part::ListedHeaders(_)

@@ -238,16 +238,7 @@ fn query_param(component: &Component, url: &str) -> Option<String> {
 
 /// The percent-encoding of `application/x-www-form-urlencoded`, a blank as `%20`.
 fn encode(text: &[u8]) -> String {
-    let mut out = String::new();
-    for byte in text {
-        if byte.is_ascii_alphanumeric() || b"*-._".contains(byte) {
-            out.push(char::from(*byte));
-        } else {
-            let escape = format!("%{byte:02X}");
-            out.push_str(&escape);
-        }
-    }
-    out
+    url_forms::escaped(text, b"*-._")
 }
 
 /// The algorithm's name in the registry of RFC 9421.

@@ -193,6 +193,8 @@ pub enum Part {
     Url(UrlForm),
     /// The path and query of the URL.
     Path,
+    /// The same, percent-encoded once more, the query twice (Contentful).
+    EncodedPath,
     /// The method.
     Method,
     /// Form parameters: sorted pairs, each once, names and values joined without separators.
@@ -340,7 +342,7 @@ impl Template {
             time: has(|part| matches!(part, Part::Timestamp))
                 || (has(|part| matches!(part, Part::ListedHeaders(_))) && self.clock.is_some())
                 || matches!(self.clock, Some((Place::Body(_), _))),
-            url: has(|part| matches!(part, Part::Url(_) | Part::Path)),
+            url: has(|part| matches!(part, Part::Url(_) | Part::Path | Part::EncodedPath)),
             method: has(|part| matches!(part, Part::Method)),
         }
     }

@@ -35,6 +35,34 @@ pub(crate) fn path(url: &str) -> &str {
     }
 }
 
+/// A path as Contentful's `getNormalizedEncodedURI` writes it: what `querystring.escape` makes of the
+/// query, and what `encodeURI` makes of the whole. It drops what stands behind a second question mark,
+/// which anybody could then add: such a path is `None`.
+pub(crate) fn encoded_twice(path: &str) -> Option<String> {
+    match path.split_once('?') {
+        None | Some((_, "")) => Some(escaped(path.trim_end_matches('?').as_bytes(), URI)),
+        Some((_, query)) if query.contains('?') => None,
+        Some((front, query)) => {
+            let path = alloc::format!("{front}?{}", escaped(query.as_bytes(), COMPONENT));
+            Some(escaped(path.as_bytes(), URI))
+        }
+    }
+}
+
+/// Every byte but letters, digits and these, percent-encoded.
+pub(crate) fn escaped(text: &[u8], kept: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in text {
+        if byte.is_ascii_alphanumeric() || kept.contains(byte) {
+            out.push(char::from(*byte));
+        } else {
+            let escape = alloc::format!("%{byte:02X}");
+            out.push_str(&escape);
+        }
+    }
+    out
+}
+
 /// The undecoded value of a query parameter that stands there once.
 pub(crate) fn query<'a>(url: &'a str, name: &str) -> Option<&'a str> {
     let (_, query) = path(url).split_once('?')?;
@@ -98,6 +126,9 @@ fn hubspot(url: &str) -> String {
     decoded
 }
 
+/// What ECMAScript's `encodeURIComponent` leaves as it is, and what `encodeURI` does.
+const COMPONENT: &[u8] = b"-_.!~*'()";
+const URI: &[u8] = b"-_.!~*'();,/?:@&=+$#";
 /// From `HubSpot`'s page on request validation.
 const HUBSPOT: [(&str, &str); 12] = [
     ("%3A", ":"),
@@ -133,5 +164,16 @@ mod tests {
         assert_eq!(path("https://h"), "/");
         assert_eq!(path("https://h?a"), "?a");
         assert_eq!(path("/a?b"), "/a?b");
+    }
+
+    #[test]
+    fn contentful_encodes_a_path_once_and_its_query_twice() {
+        let of = |path| encoded_twice(path).unwrap();
+        assert_eq!(of("/hook"), "/hook");
+        assert_eq!(of("/hook?"), "/hook");
+        assert_eq!(of("/hook?a=b&c=d"), "/hook?a%253Db%2526c%253Dd");
+        assert_eq!(of("/my%20hook;,@$"), "/my%2520hook;,@$");
+        assert_eq!(of("/h\u{e9}?q='(~)"), "/h%C3%A9?q%253D'(~)");
+        assert_eq!(encoded_twice("/hook?a=b?added"), None);
     }
 }

@@ -134,24 +134,68 @@ pub(super) fn cases() -> Vec<Value> {
     all.into_iter().map(Said::case).collect()
 }
 
-/// Contentful: the method, the path, the headers that one of them lists, and the body.
+/// Contentful: the method, the encoded path, the headers that one of them lists, and the body.
 pub(super) fn listed_headers() -> Vec<Value> {
     let all = "x-contentful-signed-headers,x-contentful-timestamp,x-contentful-topic";
     let untimed = "x-contentful-signed-headers,x-contentful-topic";
+    let query = ("/in?a=b", "/in?a%253Db");
     let rows = [
-        ("good", all, "publish", true, "three headers are listed"),
-        ("unordered", UNORDERED, "publish", true, "the list has no order, and no case"),
-        ("header-changed", all, "delete", false, "a listed header was changed"),
-        ("untimed", untimed, "publish", false, "the time is not listed: anybody could set it"),
+        ("good", query, all, "publish", true, "three headers are listed"),
+        ("unordered", query, UNORDERED, "publish", true, "the list has no order, and no case"),
+        ("header-changed", query, all, "delete", false, "a listed header was changed"),
+        (
+            "untimed",
+            query,
+            untimed,
+            "publish",
+            false,
+            "the time is not listed: anybody could set it",
+        ),
+        ("plain-path", ("/in", "/in"), all, "publish", true, "nothing to encode"),
+        (
+            "query-as-sent",
+            ("/in?a=b", "/in?a=b"),
+            all,
+            "publish",
+            false,
+            "the query is not encoded",
+        ),
+        (
+            "query-once",
+            ("/in?a=b", "/in?a%3Db"),
+            all,
+            "publish",
+            false,
+            "the query is encoded once",
+        ),
+        ("query-empty", ("/in?", "/in"), all, "publish", true, "an empty query leaves no mark"),
+        (
+            "query-escaped",
+            ("/in?q=a%20b&r=%C3%A9", "/in?q%253Da%252520b%2526r%253D%2525C3%2525A9"),
+            all,
+            "publish",
+            true,
+            "an escape of the query is encoded twice as well",
+        ),
+        ("path-escaped", ("/my%20in", "/my%2520in"), all, "publish", true, "an escape is encoded"),
+        ("path-letters", ("/in/h\u{e9}", "/in/h%C3%A9"), all, "publish", true, "UTF-8, encoded"),
+        (
+            "query-of-two-marks",
+            ("/in?a=b?c", "/in?a%253Db"),
+            all,
+            "publish",
+            false,
+            "the toolkit drops what follows the second mark: anybody could add it",
+        ),
     ];
-    let case = |(name, list, topic, accept, why): (&str, &str, &str, bool, &str)| {
+    let case = |(name, (path, signed), list, topic, accept, why): ListedRow| {
         let mut lines = vec![
             format!("x-contentful-signed-headers:{list}"),
             "x-contentful-timestamp:1700000000000".to_owned(),
             "x-contentful-topic:publish".to_owned(),
         ];
         lines.retain(|line| name != "untimed" || !line.starts_with("x-contentful-timestamp"));
-        let text = format!("POST\n/in?a=b\n{}\n{{}}", lines.join(";"));
+        let text = format!("POST\n{signed}\n{}\n{{}}", lines.join(";"));
         let row = Row {
             id: &format!("contentful-{name}"),
             flag: "ListedHeaders",
@@ -170,13 +214,19 @@ pub(super) fn listed_headers() -> Vec<Value> {
             accept,
             why,
         };
-        let mut case = row.with("url", json!("https://hooks.example.com/in?a=b"));
+        let mut case = row.with("url", json!(format!("https://hooks.example.com{path}")));
         case["input"]["method"] = json!("POST");
+        if name == "query-of-two-marks" {
+            case["level"] = json!("policy");
+        }
         case
     };
     rows.into_iter().map(case).collect()
 }
 
+/// Name, path as sent and as signed, the list, the topic, the verdict, and why.
+type ListedRow =
+    (&'static str, (&'static str, &'static str), &'static str, &'static str, bool, &'static str);
 const UNORDERED: &str = "X-Contentful-Topic,X-Contentful-Timestamp,X-Contentful-Signed-Headers";
 const LIST: &str =
     "(\"@method\" \"@path\" \"@query\" \"content-digest\");created=1700000000;alg=\"hmac-sha256\"";

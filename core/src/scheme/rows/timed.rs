@@ -240,7 +240,7 @@ pub(super) static ROWS: [Scheme; 14] = [
                 &[
                     Part::Method,
                     LINE,
-                    Part::Path,
+                    Part::EncodedPath,
                     LINE,
                     Part::ListedHeaders(text("x-contentful-signed-headers")),
                     LINE,
