@@ -161,6 +161,7 @@ async fn what_is_loaded_is_locked_and_its_key_is_not() {
         store.load(&mut tx, &keys).await.unwrap();
         assert!(!is_free(&store, table, A, "NO KEY UPDATE").await, "{table}");
         assert!(is_free(&store, table, A, "KEY SHARE").await, "{table}: what is beside it waits");
+        assert!(is_free(&store, table, B, "NO KEY UPDATE").await, "{table}: nobody asked for it");
         store.rollback(tx).await.unwrap();
     }
 }
@@ -178,6 +179,7 @@ async fn what_a_plan_guards_is_locked_and_its_key_is_not() {
         assert_eq!(store.write_each(&mut tx, &[bundle]).await, Ok(vec![true]), "{table}");
         assert!(!is_free(&store, table, A, "NO KEY UPDATE").await, "{table}");
         assert!(is_free(&store, table, A, "KEY SHARE").await, "{table}: what is beside it waits");
+        assert!(is_free(&store, table, B, "NO KEY UPDATE").await, "{table}: nobody asked for it");
         store.rollback(tx).await.unwrap();
     }
 }
