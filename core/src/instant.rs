@@ -118,7 +118,8 @@ pub fn rfc3339(value: &[u8]) -> Option<Instant> {
     }
     let day = days(number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?)?;
     let (nanos, zone) = fraction(rest)?;
-    let seconds = day * 86_400 + time_of_day(clock)? - offset(zone)?;
+    let ahead = offset(zone)?;
+    let seconds = day * 86_400 + time_of_day(clock, ahead)? - ahead;
     Some(Instant { seconds, nanos })
 }
 
@@ -136,7 +137,7 @@ fn imf_fixdate(value: &[u8]) -> Option<i64> {
     }
     let day = days(number(&rest[12..16])?, month(&rest[8..11])?, number(&rest[5..7])?)?;
     (rest[16] == b' ' && weekday(day) == &rest[..3]).then_some(())?;
-    Some(day * 86_400 + time_of_day(&rest[17..])?)
+    Some(day * 86_400 + time_of_day(&rest[17..], 0)?)
 }
 
 /// `Tuesday, 14-Nov-23 22:13:20 GMT`.
@@ -151,7 +152,7 @@ fn rfc850(value: &[u8], now: i64) -> Option<i64> {
     let latest = this_year + 50 - (this_year + 50 - number(&rest[7..9])?).rem_euclid(100);
     let at = |year| {
         let day = days(year, month(&rest[3..6])?, number(&rest[..2])?)?;
-        Some((day, day * 86_400 + time_of_day(&rest[10..])?))
+        Some((day, day * 86_400 + time_of_day(&rest[10..], 0)?))
     };
     // Fifty years after a leap day there is none.
     let limit = days(this_year + 50, this_month, this_date)
@@ -174,7 +175,7 @@ fn asctime(value: &[u8]) -> Option<i64> {
     };
     let day = days(number(&value[20..])?, month(&value[4..7])?, date)?;
     (value[19] == b' ' && weekday(day) == &value[..3]).then_some(())?;
-    Some(day * 86_400 + time_of_day(&value[11..19])?)
+    Some(day * 86_400 + time_of_day(&value[11..19], 0)?)
 }
 
 /// `Thu 07 Sep 2017 06:30:04 UTC`, as Scalr writes it.
@@ -185,17 +186,20 @@ fn plain_date(value: &[u8]) -> Option<i64> {
     }
     let day = days(number(&rest[11..15])?, month(&rest[7..10])?, number(&rest[4..6])?)?;
     (weekday(day) == &rest[..3]).then_some(())?;
-    Some(day * 86_400 + time_of_day(&rest[16..])?)
+    Some(day * 86_400 + time_of_day(&rest[16..], 0)?)
 }
 
-/// Seconds from `22:13:20`; a leap second is the next one.
-fn time_of_day(clock: &[u8]) -> Option<i64> {
+/// Seconds from `22:13:20`, so many ahead of UTC. A leap second ends a day of UTC, and counts as the
+/// first one of the next; no other minute has one.
+fn time_of_day(clock: &[u8], ahead: i64) -> Option<i64> {
     if clock.len() != 8 || clock[2] != b':' || clock[5] != b':' {
         return None;
     }
     let (hour, minute, second) =
         (number(&clock[..2])?, number(&clock[3..5])?, number(&clock[6..])?);
-    (hour < 24 && minute < 60 && second <= 60).then_some(hour * 3_600 + minute * 60 + second)
+    let of_day = hour * 3_600 + minute * 60 + second;
+    let second_is_one = second < 60 || (second == 60 && (of_day - ahead).rem_euclid(86_400) == 0);
+    (hour < 24 && minute < 60 && second_is_one).then_some(of_day)
 }
 
 /// The nanoseconds of `.5`, digits beyond the ninth cut off, and what follows.
@@ -348,6 +352,21 @@ mod tests {
         for bad in ["2021-02-29T00:00:00Z", "2023-11-14 22:13:20Z", "2023-11-14T22:13:20", "x"] {
             assert_eq!(at(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_leap_second_ends_a_day_of_utc_and_no_other_minute() {
+        let at = |text: &str| rfc3339(text.as_bytes()).map(|at| at.seconds);
+        for leap in
+            ["2016-12-31T23:59:60Z", "2017-01-01T05:29:60+05:30", "2016-12-31T15:59:60-08:00"]
+        {
+            assert_eq!(at(leap), Some(1_483_228_800), "{leap}");
+        }
+        for bad in ["2016-12-31T22:59:60Z", "2016-12-31T23:59:60+01:00", "2016-12-31T23:59:61Z"] {
+            assert_eq!(at(bad), None, "{bad}");
+        }
+        assert_eq!(http_date(b"Sat, 31 Dec 2016 23:59:60 GMT", 0), Some(1_483_228_800));
+        assert_eq!(http_date(b"Sat, 31 Dec 2016 23:58:60 GMT", 0), None);
     }
 
     #[test]

@@ -208,7 +208,9 @@ fn has_userinfo(text: &str) -> bool {
 fn vet_name(name: &str, policy: &TargetPolicy) -> Result<String, Denied> {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let fits = |label: &str| (1..=63).contains(&label.len());
-    if !name.split('.').all(fits) || name.len() > 253 {
+    // Others are taken apart in several ways, or resolved as patterns (RFC 1123 section 2.1).
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if !name.split('.').all(fits) || name.len() > 253 || !name.bytes().all(plain) {
         return Err(Denied::NotAUrl);
     }
     let internal = !name.contains('.')
@@ -220,8 +222,15 @@ fn vet_name(name: &str, policy: &TargetPolicy) -> Result<String, Denied> {
 
 /// The longest URL that is accepted, in bytes.
 pub const URL_BYTES_MAX: usize = 2_048;
-/// Suffixes that are not resolved on the public network (RFC 6761, RFC 8375, and custom).
-const LOCAL_SUFFIXES: [&str; 13] = [
+/// Suffixes that are not resolved on the public network (RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC
+/// 9476, names that ICANN will never delegate, and custom).
+const LOCAL_SUFFIXES: [&str; 19] = [
+    "test",
+    "invalid",
+    "alt",
+    "mail",
+    "svc",
+    "consul",
     "localhost",
     "localdomain",
     "local",
@@ -314,6 +323,16 @@ mod tests {
             "https://?x",
             "https://a..example/",
             "http://[fe80::1%25eth0]/",
+            "https://a.example,b.example/",
+            "https://a'b.example/",
+            "https://a\"b.example/",
+            "https://a`b.example/",
+            "https://a{b}.example/",
+            "https://*.a.example/",
+            "https://a+b.example/",
+            "https://a!b.example/",
+            "https://a$b.example/",
+            "https://a%2Cb.example/",
         ] {
             assert!(parse(text).is_err(), "{text:?}");
         }
@@ -338,12 +357,21 @@ mod tests {
 
     #[test]
     fn names_of_this_network_are_denied_with_and_without_their_dot() {
-        for name in
-            ["localhost", "LOCALHOST.", "a.localhost", "svc.internal.", "printer", "x.local"]
-        {
+        for name in [
+            "localhost",
+            "LOCALHOST.",
+            "a.localhost",
+            "svc.internal.",
+            "printer",
+            "x.local",
+            "a.svc",
+            "a.alt",
+            "a.test",
+        ] {
             assert_eq!(parse(&format!("https://{name}/")), Err(Denied::Name), "{name}");
         }
         assert!(parse("https://internal.example.com/").is_ok());
+        assert!(parse("https://a_b.example.com/").is_ok());
         assert_eq!(parse("https://bücher.example./in").unwrap().host(), "xn--bcher-kva.example");
     }
 

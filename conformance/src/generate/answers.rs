@@ -12,7 +12,7 @@ pub(super) fn files() -> Vec<Made> {
 fn timestamps() -> Made {
     let good = |seconds: i64| json!({ "seconds": seconds });
     let bad = || json!({ "error": "bad_timestamp" });
-    let rows: [(&str, &str, &str, Value, &str); 20] = [
+    let rows: [(&str, &str, &str, Value, &str); 25] = [
         ("ms", "1700000000000", "ms", good(1_700_000_000), "milliseconds"),
         ("ms-rounded-down", "1700000000999", "ms", good(1_700_000_000), "rounded down"),
         ("ms-junk", "1700000000.5", "ms", bad(), "a fraction of a millisecond"),
@@ -38,6 +38,23 @@ fn timestamps() -> Made {
             "rfc3339",
             good(1_700_000_000),
             "a fraction",
+        ),
+        ("rfc3339-leap", "2016-12-31T23:59:60Z", "rfc3339", good(1_483_228_800), "a leap second"),
+        (
+            "rfc3339-leap-offset",
+            "2017-01-01T05:29:60+05:30",
+            "rfc3339",
+            good(1_483_228_800),
+            "a leap second where it is not midnight",
+        ),
+        ("rfc3339-60", "2023-11-14T22:13:60Z", "rfc3339", bad(), "no leap second then"),
+        ("rfc3339-60-local", "2016-12-31T23:59:60+01:00", "rfc3339", bad(), "no day of UTC ends"),
+        (
+            "http-date-60",
+            "Tue, 14 Nov 2023 22:13:60 GMT",
+            "http-date",
+            bad(),
+            "no leap second then",
         ),
         ("rfc3339-no-zone", "2023-11-14T22:13:20", "rfc3339", bad(), "no zone: no instant"),
         (

@@ -158,7 +158,7 @@ fn redirects() -> Made {
 }
 
 fn headers() -> Made {
-    let rows: [(&str, &str, &str, bool); 26] = [
+    let rows: [(&str, &str, &str, bool); 34] = [
         ("plain", "X-Tenant", "t1", true),
         ("bearer", "Authorization", "Bearer abc.def", true),
         ("empty-value", "X-Flag", "", true),
@@ -185,6 +185,14 @@ fn headers() -> Made {
         ("paymos", "x-webhook-signature", "t=1,v1=x", false),
         ("stripe", "stripe-signature", "t=1,v1=x", false),
         ("message-signature", "Signature-Input", "s=()", false),
+        ("underlines", "X_Tenant", "t1", true),
+        ("underline-id", "Webhook_Id", "msg_1", false),
+        ("underline-length", "Content_Length", "1", false),
+        ("github", "X-GitHub-Delivery", "1", false),
+        ("slack-time", "X-Slack-Request-Timestamp", "1", false),
+        ("shopify", "X-Shopify-Hmac-Sha256", "x", false),
+        ("paddle", "paddle-signature", "ts=1;h1=x", false),
+        ("contentful", "X-Contentful-Signed-Headers", "x", false),
     ];
     let cases = rows.into_iter().map(|(name, header, value, accept)| {
         let result = if accept { "accept" } else { "reject_at_registration" };
@@ -251,6 +259,12 @@ const DENIED: &[(&str, &str)] = &[
     ("local", "printer.local"),
     ("home", "nas.home.arpa"),
     ("localdomain", "x.localdomain"),
+    ("test", "x.test"),
+    ("invalid", "x.invalid"),
+    ("alt", "x.y.alt"),
+    ("mail", "x.mail"),
+    ("kubernetes", "vault.svc"),
+    ("consul", "vault.service.consul"),
 ];
 /// Texts that readers take apart differently, or that are no web target.
 const ODD: &[(&str, &str)] = &[
@@ -271,6 +285,21 @@ const ODD: &[(&str, &str)] = &[
     ("empty", ""),
     ("host-only", "hooks.example.com/in"),
     ("empty-label", "https://hooks..example.com/"),
+    ("comma", "https://hooks.example.com,evil.example.com/"),
+    ("apostrophe", "https://hooks'evil.example.com/"),
+    ("quote", "https://hooks\"evil.example.com/"),
+    ("backtick", "https://hooks`evil.example.com/"),
+    ("braces", "https://hooks{a,b}.example.com/"),
+    ("star", "https://*.example.com/"),
+    ("plus", "https://a+b.example.com/"),
+    ("mark", "https://a!b.example.com/"),
+    ("dollar", "https://a$b.example.com/"),
+    ("tilde", "https://a~b.example.com/"),
+    ("parentheses", "https://a(b).example.com/"),
+    ("equals", "https://a=b.example.com/"),
+    ("ampersand", "https://a&b.example.com/"),
+    ("semicolon", "https://a;b.example.com/"),
+    ("comma-escaped", "https://hooks.example.com%2Cevil.example.com/"),
 ];
 /// Name, URL, and the host that is resolved.
 const ALLOWED: &[(&str, &str, &str)] = &[

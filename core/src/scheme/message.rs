@@ -34,7 +34,8 @@ pub struct HttpSignature {
 }
 
 impl HttpSignature {
-    /// Every signature of a request whose base can be built, in order.
+    /// Every signature of a request whose base can be built, in order. A label that stands there with
+    /// different members is left out, and blocks no other.
     pub fn of(request: &Request<'_>) -> Result<Vec<Self>, Refusal> {
         let inputs = request.joined("signature-input").ok_or(Refusal::MissingHeader)?;
         let values = request.joined("signature").ok_or(Refusal::MissingHeader)?;
@@ -44,21 +45,29 @@ impl HttpSignature {
         let inputs = sfv::inner_lists(&inputs).ok_or(Refusal::Malformed)?;
         let values = sfv::byte_sequences(&values).ok_or(Refusal::Malformed)?;
         let mut all: Vec<Self> = Vec::new();
+        let mut refusal = Refusal::Malformed;
         let lists = inputs.iter().filter_map(|(label, list)| Some((label, list.as_ref()?)));
         for (label, list) in lists.take(SIGNATURES_MAX) {
-            if inputs.iter().filter(|(other, _)| other == label).nth(1).is_some() {
-                return Err(Refusal::AmbiguousHeader);
+            let is_known = all.iter().any(|known| known.label == *label);
+            let same_list = |other: &InnerList| other.text == list.text;
+            let differs = inputs
+                .iter()
+                .any(|(other, list)| other == label && !list.as_ref().is_some_and(same_list));
+            if differs {
+                refusal = Refusal::AmbiguousHeader;
             }
             let mut of_label = values.iter().filter(|(other, _)| other == label);
-            let (Some((_, Some(signature))), None) = (of_label.next(), of_label.next()) else {
+            let Some((_, Some(signature))) = of_label.next() else { continue };
+            let same_value = |value: &Option<Vec<u8>>| value.as_ref() == Some(signature);
+            if differs || is_known || !of_label.all(|(_, value)| same_value(value)) {
                 continue;
-            };
+            }
             if let Some(base) = base(list, request) {
                 let (label, signature) = (label.clone(), signature.clone());
                 all.push(Self { label, base, signature, list: list.clone() });
             }
         }
-        if all.is_empty() { Err(Refusal::Malformed) } else { Ok(all) }
+        if all.is_empty() { Err(refusal) } else { Ok(all) }
     }
 
     fn parameter(&self, name: &str) -> Option<&Bare> {

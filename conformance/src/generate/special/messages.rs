@@ -129,6 +129,25 @@ pub(super) fn cases() -> Vec<Value> {
             accept: true,
             ..good("rfc9421-leading-zeros", "what is signed is the canonical number")
         },
+        beside(
+            "rfc9421-beside-label-twice",
+            "a=(\"@method\");created=1, a=(\"@path\");created=2",
+            "a=:AAAA:",
+            "another label stands there twice, and blocks nothing",
+        ),
+        beside("rfc9421-beside-value-twice", "a=()", "a=:AA==:, a=:AQ==:", "two other values"),
+        Said {
+            input: format!("s={LIST}, s={LIST}"),
+            accept: true,
+            ..good("rfc9421-label-repeated", "a label that is repeated as it is says nothing else")
+        },
+        Said {
+            input: format!("s=(\"@method\");created=1700000000, s={LIST}"),
+            ..good(
+                "rfc9421-label-ambiguous",
+                "one label, two lists: readers differ in which counts",
+            )
+        },
         Said { input: "s=(".into(), ..good("rfc9421-junk", "no structured field") },
     ];
     all.into_iter().map(Said::case).collect()
