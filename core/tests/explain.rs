@@ -4,7 +4,7 @@ use hookproof_core::{
     Millis, codec,
     scheme::{
         self, Algorithm, Refusal, Request, Time, Window,
-        explain::{Explanation, Mistake, explain},
+        explain::{Bound, Explanation, Mistake, explain},
     },
 };
 
@@ -185,4 +185,89 @@ fn a_tag_in_another_encoding_and_a_secret_with_blanks_are_named() {
     let seen = look("github", &["hub\n"], &[("X-Hub-Signature-256", &header)], BODY, None);
     assert_eq!(seen.mistakes, [Mistake::SecretBlanks]);
     assert_eq!(seen.bad_secrets.len(), 1);
+}
+
+/// A message signature over these lines, and the two headers that bring it.
+fn message(key: &[u8], list: &str, lines: &str) -> (String, String) {
+    let base = format!("{lines}\"@signature-params\": {list}");
+    let tag = mac(key, base.as_bytes());
+    (format!("s={list}"), format!("s=:{}:", codec::to_base64(&tag)))
+}
+
+fn of_message(list: &str, lines: &str, key: &[u8]) -> Explanation {
+    let (input, signature) = message(key, list, lines);
+    let headers = [("Signature-Input", &*input), ("Signature", &*signature)];
+    let url = Some("https://hooks.example:8443/in");
+    look("http-message-signatures/hmac-sha256", &[&TEXT[6..]], &headers, BODY, url)
+}
+
+#[test]
+fn a_message_signature_is_explained_by_its_base_and_undone_like_any_other() {
+    let key = codec::base64(&TEXT.as_bytes()[6..]).expect("base64");
+    let (list, line) = (
+        "(\"@target-uri\");created=1700000000",
+        "\"@target-uri\": https://hooks.example:8443/in\n",
+    );
+    let wrong = of_message(list, line, b"another key");
+    assert_eq!(wrong.verdict, Err(Refusal::NoMatch));
+    let base = format!("{line}\"@signature-params\": {list}");
+    assert_eq!(wrong.signed.as_deref(), Some(base.as_bytes()));
+    let expected = codec::to_base64(&mac(&key, base.as_bytes()));
+    assert_eq!((wrong.candidates.len(), &wrong.expected[..]), (1, &[Some(expected)][..]));
+    assert_eq!(wrong.mistakes, []);
+    let text = of_message(list, line, &TEXT.as_bytes()[6..]);
+    assert_eq!(text.mistakes, [Mistake::SecretNotDecoded]);
+    let portless = of_message(list, "\"@target-uri\": https://hooks.example/in\n", &key);
+    assert_eq!(portless.mistakes, [Mistake::UrlPort]);
+    assert_eq!(portless.url.as_deref(), Some("https://hooks.example/in"));
+    let ms = of_message("(\"@target-uri\");created=1700000000000", line, &key);
+    assert_eq!(
+        (ms.verdict, &ms.mistakes[..]),
+        (Err(Refusal::TooNew), &[Mistake::TimeInMilliseconds][..])
+    );
+}
+
+#[test]
+fn a_tag_in_the_body_is_explained_by_the_text_of_its_item() {
+    let body = format!(
+        r#"{{"signature":{{"timestamp":"1700000000","token":"a","signature":"{:064}"}}}}"#,
+        1
+    );
+    let seen = look("mailgun-body-token", &["key"], &[], body.as_bytes(), None);
+    assert_eq!(seen.signed.as_deref(), Some(&b"1700000000a"[..]));
+    assert_eq!(seen.expected, [Some(codec::to_hex(&mac(b"key", b"1700000000a")))]);
+    assert_eq!((seen.candidates.len(), seen.mistakes.len()), (1, 0));
+}
+
+#[test]
+fn what_a_bound_leaves_out_is_said() {
+    let junk = "v1=00,".repeat(256);
+    let header = stripe(TEXT.as_bytes(), "1700000000", BODY).replace(",v1", &format!(",{junk}v1"));
+    let many = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert_eq!((many.verdict, many.left_out), (Err(Refusal::NoMatch), Some(Bound::Candidates)));
+    let header =
+        format!("{},x={}", stripe(TEXT.as_bytes(), "1700000000", BODY), "x".repeat(65_536));
+    let long = look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None);
+    assert!(long.verdict.is_err() && long.left_out == Some(Bound::Line), "{:?}", long.verdict);
+}
+
+#[test]
+fn two_mistakes_at_once_are_both_named() {
+    let header = stripe(OTHER.as_bytes(), "1700000000", b"{\"a\":1}");
+    let lines = [("Stripe-Signature", header.as_bytes())];
+    let request = Request { headers: &lines, body: b"{\"a\": 1}", ..Request::default() };
+    let secrets = [(TEXT, Window::always()), (OTHER, Window::always().revoke())];
+    let row = scheme::named("stripe").expect("a row");
+    let seen = explain(row, &secrets, &request, Time::At(NOW));
+    assert_eq!(seen.mistakes, [Mistake::BodyReserialised, Mistake::SecretNotLive]);
+    let tag = mac(TEXT.as_bytes(), &[b"msg_1.1700000000000.", BODY].concat());
+    let tag = format!("v1,{}", codec::to_base64(&tag));
+    let headers = [
+        ("webhook-id", "msg_1"),
+        ("webhook-timestamp", "1700000000000"),
+        ("webhook-signature", &tag),
+    ];
+    let seen = look("swh", &[TEXT], &headers, BODY, None);
+    assert_eq!(seen.mistakes, [Mistake::SecretNotDecoded, Mistake::TimeInMilliseconds]);
+    assert_eq!(of_stripe(b"\xef\xbb\xbf{\r\n}", b"{\n}"), [Mistake::BodyByteOrderMark]);
 }

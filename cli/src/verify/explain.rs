@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use hookproof_core::scheme::{
-    Algorithm, Grammar, Place, Refusal, Time, Verified,
-    explain::{Explanation, Mistake},
+    Algorithm, CANDIDATES_MAX, Construction, Grammar, LINE_BYTES_MAX, Place, Refusal,
+    SIGNATURES_MAX, Time, Verified,
+    explain::{Bound, Explanation, Mistake},
 };
 
 use super::{Answer, Asked};
@@ -50,6 +51,7 @@ fn lines(asked: &Asked, answer: &Answer, explanation: &Explanation) -> Vec<(&'st
         all.push(("signed", format!("{} ({length})", quoted(signed))));
     }
     all.extend(claims(asked, explanation));
+    all.extend(explanation.left_out.map(|bound| ("left out", left_out(bound))));
     all.extend(made(asked, explanation));
     match answer.verdict {
         Ok(verified) => all.extend(accepted(asked, answer, verified)),
@@ -79,12 +81,36 @@ fn claims(asked: &Asked, explanation: &Explanation) -> Vec<(&'static str, String
     let claim = |(at, text)| ("claimed", format!("candidate {}: {}", at + 1, shown(text)));
     let shown = explanation.candidates.iter().take(SHOWN).enumerate().map(claim);
     let mut all: Vec<(&str, String)> = shown.collect();
-    if explanation.candidates.is_empty() && sheet::template(&asked.scheme).is_some() {
-        let headers = sheet::signature_headers(&asked.scheme).join(" or ");
-        let text = format!("no candidate in {headers}; expected {}", sheet::list(&asked.scheme));
-        all.push(("claimed", text));
+    if explanation.candidates.is_empty() {
+        all.push(("claimed", no_claim(asked)));
     }
     all
+}
+
+fn no_claim(asked: &Asked) -> String {
+    match &asked.scheme.construction {
+        Construction::Template(_) => {
+            let headers = sheet::signature_headers(&asked.scheme).join(" or ");
+            format!("no candidate in {headers}; expected {}", sheet::list(&asked.scheme))
+        }
+        Construction::HttpMessage => {
+            "no signature whose base can be built: Signature-Input and Signature have to share a \
+             label, and each covered component has to be there once"
+                .into()
+        }
+        Construction::AdyenItems | Construction::Mailgun => {
+            "no tag in the body, where this scheme has it".into()
+        }
+    }
+}
+
+/// What was not looked at, whether or not it is right.
+fn left_out(bound: Bound) -> String {
+    match bound {
+        Bound::Line => format!("a header of more than {LINE_BYTES_MAX} bytes, which is not read"),
+        Bound::Candidates => format!("the candidates behind the first {CANDIDATES_MAX}"),
+        Bound::Signatures => format!("the signatures behind the first {SIGNATURES_MAX}"),
+    }
 }
 
 /// The front of the tag that each usable secret makes: enough to compare, too little to send.
@@ -240,6 +266,9 @@ fn unnamed(refusal: Refusal, explanation: &Explanation) -> String {
         }
         Refusal::MissingHeader => "a header was lost, or this is another scheme".into(),
         Refusal::BadSecret => "the secret has not the form that the scheme expects".into(),
+        Refusal::NoMatch | Refusal::Malformed if explanation.left_out.is_some() => {
+            "what was left out may be right: nobody should send so much, so make it less".into()
+        }
         Refusal::NoMatch if explanation.candidates.is_empty() => {
             "the header holds nothing that the scheme could have written".into()
         }

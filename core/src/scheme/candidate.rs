@@ -18,16 +18,30 @@ pub(crate) struct Candidate<'a> {
 /// What a visitor says: go on, or stop.
 pub(crate) type Flow = ControlFlow<()>;
 
-/// Visits every candidate, at most [`CANDIDATES_MAX`]. Junk members are no candidates.
+/// A bound beyond which candidates are not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// [`LINE_BYTES_MAX`].
+    Line,
+    /// [`CANDIDATES_MAX`].
+    Candidates,
+    /// [`SIGNATURES_MAX`](super::SIGNATURES_MAX).
+    Signatures,
+}
+
+/// Visits every candidate, at most [`CANDIDATES_MAX`], and says whether a bound left some out. Junk
+/// members are no candidates.
 pub(crate) fn each<'a>(
     template: &Template,
     names: &Names,
     request: &Request<'a>,
     visit: &mut dyn FnMut(Candidate<'a>) -> Flow,
-) {
+) -> Option<Bound> {
     let mut left = CANDIDATES_MAX;
+    let (mut too_many, mut too_long) = (false, false);
     let mut counted = |candidate| {
         if left == 0 {
+            too_many = true;
             return Flow::Break(());
         }
         left -= 1;
@@ -35,10 +49,13 @@ pub(crate) fn each<'a>(
     };
     let _ = lines(&names.signature, request, &mut |line| {
         if line.len() > LINE_BYTES_MAX {
+            too_long = true;
             return Flow::Continue(());
         }
         of_line(&template.grammar, line, &mut counted)
     });
+    let long = too_long.then_some(Bound::Line);
+    too_many.then_some(Bound::Candidates).or(long)
 }
 
 /// Whether any signature header of this spelling is present.

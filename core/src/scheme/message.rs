@@ -74,6 +74,14 @@ impl HttpSignature {
         self.list.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
+    /// The time that is signed, as it is written.
+    pub(crate) fn created(&self) -> Option<i64> {
+        match self.parameter("created")? {
+            Bare::Integer(created) => Some(*created),
+            Bare::Text(_) | Bare::Bytes(_) | Bare::Word(_) => None,
+        }
+    }
+
     fn covers(&self, names: &[&str]) -> bool {
         self.list.components.iter().any(|component| names.contains(&&*component.name))
     }

@@ -305,7 +305,7 @@ impl Search<'_, '_> {
         let mut place = [0; DECODED_MAX];
         let text = codec::base64_text(tag.bytes(), &mut place);
         let mut hit = false;
-        candidate::each(self.template, self.names, self.request, &mut |candidate| {
+        let _ = candidate::each(self.template, self.names, self.request, &mut |candidate| {
             hit = super::key::same(text, candidate.text);
             if hit { Flow::Break(()) } else { Flow::Continue(()) }
         });
@@ -320,7 +320,7 @@ impl Search<'_, '_> {
     ) -> bool {
         let mut hit = false;
         let encoding = self.template.encoding;
-        candidate::each(self.template, self.names, self.request, &mut |candidate| {
+        let _ = candidate::each(self.template, self.names, self.request, &mut |candidate| {
             let mut place = [0; DECODED_MAX];
             let key = self.secret.key.for_method(candidate.method);
             let bytes = key.and_then(super::key::Key::tag_bytes);

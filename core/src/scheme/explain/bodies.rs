@@ -10,12 +10,11 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Other spellings of a body, each with the mistake that would have made the given one of it.
 pub(super) fn variants(body: &[u8]) -> impl Iterator<Item = (Mistake, Vec<u8>)> {
     let mut all = Vec::new();
-    let bare = body.strip_prefix(BOM);
-    all.push((
-        Mistake::BodyByteOrderMark,
-        bare.map_or_else(|| [BOM, body].concat(), <[u8]>::to_vec),
-    ));
+    let marked = body.strip_prefix(BOM).map_or_else(|| [BOM, body].concat(), <[u8]>::to_vec);
+    let both = line_ends(&marked);
+    all.push((Mistake::BodyByteOrderMark, marked));
     all.extend(line_ends(body).into_iter().map(|body| (Mistake::BodyLineEnds, body)));
+    all.extend(both.into_iter().map(|body| (Mistake::BodyByteOrderMark, body)));
     all.into_iter().chain(rewritten(body).map(|body| (Mistake::BodyReserialised, body)))
 }
 

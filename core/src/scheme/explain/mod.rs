@@ -11,15 +11,18 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
 
 use super::{
-    BadSecret, Construction, Encoding, Field, Grammar, KeyForm, Part, Place, Refusal, Request,
-    Scheme, Template, Time, UrlForm, Verified, Verifier, Window, candidate,
+    BadSecret, Construction, Encoding, Field, Grammar, HttpSignature, KeyForm, LINE_BYTES_MAX,
+    Part, Place, Refusal, Request, SIGNATURES_MAX, Scheme, Template, Time, UrlForm, Verified,
+    Verifier, Window, candidate,
     content::{self, Content},
-    fields, url_forms,
+    embedded::{self, Item},
+    fields, sfv, url_forms,
 };
 use crate::{
     codec,
     instant::{self, Unit},
 };
+pub use candidate::Bound;
 
 /// All that can be said of one request.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub struct Explanation {
     pub signed: Option<Vec<u8>>,
     /// The candidates of the request, as they are written.
     pub candidates: Vec<String>,
+    /// The bound that left candidates out, where one did.
+    pub left_out: Option<Bound>,
     /// The tag that each secret makes over what is signed; `None` for keys that only verify.
     pub expected: Vec<Option<String>>,
     /// Secrets that cannot be used, by their place.
@@ -140,9 +145,14 @@ pub fn explain(
         }
     }
     let verdict = verifier.verify(request, time);
-    let (signed, candidates) = match &scheme.construction {
-        Construction::Template(template) => shown(template, request),
-        _ => (None, Vec::new()),
+    let Shown { signed, candidates, left_out } = match &scheme.construction {
+        Construction::Template(template) => of_template(template, &verifier, request),
+        Construction::HttpMessage => of_message(&verifier, request),
+        Construction::AdyenItems => of_items(&verifier, embedded::adyen(request), codec::to_base64),
+        Construction::Mailgun => {
+            let item = embedded::mailgun(request).map(|item| alloc::vec![item]);
+            of_items(&verifier, item, codec::to_hex)
+        }
     };
     let expected = verifier.secrets.iter().map(|secret| {
         let tag = secret
@@ -154,27 +164,86 @@ pub fn explain(
     let expected = expected.collect();
     let attempt = Attempt { scheme, secrets, request };
     let Undone { mistakes, body, url } = attempt.undone(verdict, &candidates);
-    Explanation { verdict, signed, candidates, expected, bad_secrets, mistakes, body, url }
+    Explanation {
+        verdict,
+        signed,
+        candidates,
+        left_out,
+        expected,
+        bad_secrets,
+        mistakes,
+        body,
+        url,
+    }
 }
 
 /// What is signed and what is claimed.
-fn shown(template: &Template, request: &Request<'_>) -> (Option<Vec<u8>>, Vec<String>) {
+#[derive(Default)]
+struct Shown {
+    signed: Option<Vec<u8>>,
+    candidates: Vec<String>,
+    left_out: Option<Bound>,
+}
+
+fn of_template(template: &Template, verifier: &Verifier, request: &Request<'_>) -> Shown {
     let names = template.names.iter().find(|names| candidate::present(names, request));
-    let Some(names) = names.or(template.names.first()) else { return (None, Vec::new()) };
+    let Some(names) = names.or(template.names.first()) else { return Shown::default() };
     let time = super::verify::written_time(template, names, request).ok().flatten();
     let content = Content::new(template, names, request, time).ok();
     let mut candidates = Vec::new();
-    candidate::each(template, names, request, &mut |candidate| {
+    let left_out = candidate::each(template, names, request, &mut |candidate| {
         candidates.push(String::from_utf8_lossy(candidate.text).into_owned());
         candidate::Flow::Continue(())
     });
-    (content.map(|content| content.text(&template.signed, 0)), candidates)
+    let is_public = verifier.secrets.iter().any(|secret| !secret.key.is_symmetric());
+    let costly = (is_public && candidates.len() > SIGNATURES_MAX).then_some(Bound::Signatures);
+    let signed = content.map(|content| content.text(&template.signed, 0));
+    Shown { signed, candidates, left_out: left_out.or(costly) }
+}
+
+/// The first message signature that no secret made, else the first one.
+fn of_message(verifier: &Verifier, request: &Request<'_>) -> Shown {
+    let long = |name| request.joined(name).is_some_and(|joined| joined.len() > LINE_BYTES_MAX);
+    let left_out = (long("signature-input") || long("signature")).then_some(Bound::Line);
+    let Ok(all) = HttpSignature::of(request) else { return Shown { left_out, ..Shown::default() } };
+    let matches = |one: &&HttpSignature| {
+        let base = one.base.as_bytes();
+        verifier.secrets.iter().any(|secret| secret.key.verifies(base, &one.signature))
+    };
+    let one = all.iter().find(|one| !matches(one)).or(all.first());
+    let inputs = request.joined("signature-input").and_then(|text| sfv::inner_lists(&text));
+    let lists = inputs.unwrap_or_default().iter().filter(|(_, list)| list.is_some()).count();
+    Shown {
+        signed: one.map(|one| one.base.clone().into_bytes()),
+        candidates: one.iter().map(|one| codec::to_base64(&one.signature)).collect(),
+        left_out: (lists > SIGNATURES_MAX).then_some(Bound::Signatures),
+    }
+}
+
+/// The first item of a body that no secret signed, else the first one.
+fn of_items(
+    verifier: &Verifier,
+    items: Result<Vec<Item>, Refusal>,
+    write: fn(&[u8]) -> String,
+) -> Shown {
+    let items = items.unwrap_or_default();
+    let matches = |item: &&Item| {
+        let tag = item.tag.as_deref().unwrap_or_default();
+        verifier.secrets.iter().any(|secret| secret.key.verifies(&item.content, tag))
+    };
+    let one = items.iter().find(|item| !matches(item)).or(items.first());
+    Shown {
+        signed: one.map(|item| item.content.clone()),
+        candidates: one.and_then(|item| item.tag.as_deref()).map(write).into_iter().collect(),
+        left_out: None,
+    }
 }
 
 fn written(scheme: &Scheme, tag: &[u8]) -> String {
     match &scheme.construction {
         Construction::Template(t) if t.encoding == Encoding::Base64 => codec::to_base64(tag),
-        _ => codec::to_hex(tag),
+        Construction::AdyenItems | Construction::HttpMessage => codec::to_base64(tag),
+        Construction::Template(_) | Construction::Mailgun => codec::to_hex(tag),
     }
 }
 
@@ -240,7 +309,7 @@ impl Attempt<'_> {
 
     /// A time that can only be one of the other unit.
     fn in_other_unit(&self) -> Option<Mistake> {
-        let written = instant::digits(self.written_time()?)?;
+        let written = instant::digits(&self.written_time()?)?;
         match self.unit()? {
             Unit::Seconds if written > SECONDS_MAX => Some(Mistake::TimeInMilliseconds),
             Unit::Milliseconds if written <= SECONDS_MAX => Some(Mistake::TimeInSeconds),
@@ -255,7 +324,7 @@ impl Attempt<'_> {
             Unit::Milliseconds => Mistake::TimeInSeconds,
             Unit::Rfc3339 | Unit::HttpDate => return None,
         };
-        let written = instant::digits(self.written_time()?)?;
+        let written = instant::digits(&self.written_time()?)?;
         let signed = if written > SECONDS_MAX {
             written / 1_000..=written / 1_000
         } else {
@@ -278,7 +347,7 @@ impl Attempt<'_> {
         };
         let Some(name) = name else { return false };
         let mark = if key.is_empty() { "" } else { "=" };
-        let old = alloc::format!("{key}{mark}{}", String::from_utf8_lossy(old));
+        let old = alloc::format!("{key}{mark}{}", String::from_utf8_lossy(&old));
         let new = alloc::format!("{key}{mark}{time}");
         let others =
             self.request.headers.iter().filter(|(other, _)| !fields::same_name(other, name));
@@ -294,8 +363,11 @@ impl Attempt<'_> {
 
     /// The unit of the signed time.
     fn unit(&self) -> Option<Unit> {
-        let Construction::Template(template) = &self.scheme.construction else { return None };
-        template.clock.as_ref().map(|(_, unit)| *unit)
+        match &self.scheme.construction {
+            Construction::Template(template) => template.clock.as_ref().map(|(_, unit)| *unit),
+            Construction::HttpMessage | Construction::Mailgun => Some(Unit::Seconds),
+            Construction::AdyenItems => None,
+        }
     }
 
     fn id_holds_time(&self) -> bool {
@@ -305,11 +377,24 @@ impl Attempt<'_> {
         id.is_some_and(|id| content::holds_time(&template.signed, id))
     }
 
-    /// The time as it is written, outside of the body.
-    fn written_time(&self) -> Option<&[u8]> {
-        let Construction::Template(template) = &self.scheme.construction else { return None };
-        let names = template.names.iter().find(|names| candidate::present(names, self.request))?;
-        super::verify::written_time(template, names, self.request).ok()?
+    /// The time as it is written.
+    fn written_time(&self) -> Option<Cow<'_, [u8]>> {
+        match &self.scheme.construction {
+            Construction::Template(template) => {
+                let mut names = template.names.iter();
+                let names = names.find(|names| candidate::present(names, self.request))?;
+                let written = super::verify::written_time(template, names, self.request).ok()?;
+                written.map(Cow::Borrowed)
+            }
+            Construction::HttpMessage => {
+                let created = HttpSignature::of(self.request).ok()?.first()?.created()?;
+                Some(Cow::Owned(alloc::format!("{created}").into_bytes()))
+            }
+            Construction::Mailgun => {
+                embedded::mailgun(self.request).ok()?.timestamp.map(Cow::Owned)
+            }
+            Construction::AdyenItems => None,
+        }
     }
 
     fn of_content(&self, candidates: &[String]) -> Undone {
@@ -329,7 +414,21 @@ impl Attempt<'_> {
             of_url,
             of_body,
         ];
-        Undone { mistakes: tries.into_iter().flatten().collect(), body, url }
+        let mut mistakes: Vec<Mistake> = tries.into_iter().flatten().collect();
+        let beside = [self.in_other_unit(), body.as_deref().and_then(|body| self.of_window(body))];
+        if !mistakes.is_empty() {
+            mistakes.extend(beside.into_iter().flatten());
+        }
+        mistakes.dedup();
+        Undone { mistakes, body, url }
+    }
+
+    /// Whether the body that verifies does so under secrets alone that count no more.
+    fn of_window(&self, body: &[u8]) -> Option<Mistake> {
+        let live = self.secrets.iter().filter(|(_, window)| window.is_live(None));
+        let live: Vec<&str> = live.map(|(text, _)| *text).collect();
+        let passes = Self::passes(self.scheme, &live, &Request { body, ..*self.request });
+        (!passes).then_some(Mistake::SecretNotLive)
     }
 
     /// The other readings of a secret's text.
@@ -420,7 +519,8 @@ impl Attempt<'_> {
                 Grammar::Pairs { separator, timestamp: Some(key), tags, headers: None, .. },
                 Some((Place::Member, _)),
             ) => {
-                let mut line = [key.as_bytes(), b"=", self.written_time()?, &[*separator]].concat();
+                let mut line =
+                    [key.as_bytes(), b"=", &self.written_time()?, &[*separator]].concat();
                 line.extend_from_slice(tags.first()?.as_bytes());
                 line.push(b'=');
                 line.extend_from_slice(tag.as_bytes());
@@ -433,8 +533,15 @@ impl Attempt<'_> {
 
     /// The other spellings of the URL.
     fn of_url(&self, texts: &[&str]) -> Option<(Mistake, String)> {
-        let Construction::Template(template) = &self.scheme.construction else { return None };
-        let signs_url = template.signed.iter().any(|part| matches!(part, Part::Url(_)));
+        let signs_url = match &self.scheme.construction {
+            Construction::Template(template) => {
+                let is_url =
+                    |part| matches!(part, &Part::Url(_) | &Part::Path | &Part::EncodedPath);
+                template.signed.iter().any(is_url)
+            }
+            Construction::HttpMessage => true,
+            Construction::AdyenItems | Construction::Mailgun => false,
+        };
         let url = self.request.url.filter(|_| signs_url)?;
         let passes = |url: &str| {
             Self::passes(self.scheme, texts, &Request { url: Some(url), ..*self.request })
