@@ -8,9 +8,12 @@
 //! ```
 //!
 //! `cargo run --release -p hookproof --example orders` and, beside it, `curl -X POST localhost:8080/orders/1`.
+//!
+//! It speaks no TLS, so it sends nothing to an `https` URL. A service takes a client that does, such as reqwest
+//! with rustls.
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "it speaks to whoever tries it")]
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -19,6 +22,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode},
     routing::{get, post},
 };
+use futures_util::future::{Either, join_all, select};
 use hookproof::{
     Clock, Durability, EVERY_TYPE, EntityType, Inbox, Message, NewEndpoint, Outbox, Sending, Setup,
     Source, SqliteStore, Vault, Worker, blame, ident, outbox,
@@ -34,6 +38,7 @@ use hookproof_core::{
     scheme::{Request, Window},
     target::TargetPolicy,
 };
+use http_body_util::BodyExt as _;
 use hyper_util::rt::TokioIo;
 use sqlx::{Sqlite, Transaction};
 use tokio::{
@@ -108,13 +113,14 @@ impl Shop {
         Ok(Self { outbox, inbox: Arc::new(inbox) })
     }
 
-    /// Changes the business and publishes that it did, in one transaction: both or neither.
+    /// Changes the business and publishes that it did, in one transaction: both or neither. What is shipped
+    /// stays so.
     async fn moves(&self, order: &str, stands: &str) -> Result<(), AnyError> {
         let event_type = format!("order.{stands}");
         let body = format!("{{\"type\":\"{event_type}\",\"data\":{{\"order\":\"{order}\"}}}}");
         let mut tx = self.outbox.store().pool().begin_with("BEGIN IMMEDIATE").await?;
         let upsert = "INSERT INTO orders (id, stands) VALUES (?1, ?2)
-             ON CONFLICT (id) DO UPDATE SET stands = ?2";
+             ON CONFLICT (id) DO UPDATE SET stands = ?2 WHERE stands = 'paid'";
         sqlx::query(upsert).bind(order).bind(stands).execute(&mut *tx).await?;
         let message = Message {
             id: ident::named(&[order, &event_type]),
@@ -157,29 +163,38 @@ impl Shop {
                     self.outbox.settle(sending.request, ended(answer, retry_after_s)).await;
                 }
             });
-            futures_util::future::join_all(sends).await;
+            join_all(sends).await;
         }
     }
 
-    /// One request, within its one deadline. What does not end in a whole answer is no answer.
+    /// One request, within its one deadline. What does not end in a whole answer is no answer: whether the
+    /// receiver acted is unknown.
     async fn send(&self, sending: &Sending) -> (Answer, Option<u64>) {
         let sent = tokio::time::timeout_at(sending.deadline, self.request(sending)).await;
-        match sent {
-            Ok(Ok((status, waits))) => (Answer::Status(status), waits),
-            Ok(Err(_)) | Err(_) => (Answer::NoAnswer, None),
-        }
+        let why = match sent {
+            Ok(Ok((status, waits))) => return (Answer::Status(status), waits),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it took too long".to_owned(),
+        };
+        eprintln!("no answer from {}: {why}", sending.target.host());
+        (Answer::NoAnswer, None)
     }
 
     async fn request(&self, sending: &Sending) -> Result<(u16, Option<u64>), AnyError> {
-        // The name is resolved here, every address is vetted, and what was vetted is dialled.
         let target = &sending.target;
+        let url: hyper::Uri = target.url().parse()?;
+        if url.scheme_str() != Some("http") {
+            return Err(
+                "nothing was sent: this example speaks no TLS, and the URL is not `http`".into()
+            );
+        }
+        // The name is resolved here, every address is vetted, and what was vetted is dialled.
         let found = tokio::net::lookup_host((target.host(), target.port())).await;
         let addresses: Vec<_> = found?.map(|address| address.ip()).collect();
         let dial = target.vet(&addresses, self.outbox.target_policy())?;
         let stream = TcpStream::connect((dial.address(), dial.port())).await?;
         let (mut client, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        let url: hyper::Uri = target.url().parse()?;
         let path = url.path_and_query().map_or("/", |path| path.as_str());
         let host = format!("{}:{}", target.host(), target.port());
         let mut request = hyper::Request::post(path).header("host", host);
@@ -187,15 +202,29 @@ impl Shop {
             request = request.header(name, value);
         }
         let body = http_body_util::Full::new(Bytes::copy_from_slice(&sending.body));
-        let answer = client.send_request(request.body(body)?);
-        let answer = tokio::select! {
-            answer = answer => answer?,
-            ended = connection => return Err(ended.err().map_or("closed".into(), Into::into)),
-        };
-        let waits = answer.headers().get_all("retry-after");
-        let waits = retry_after(waits.iter().map(HeaderValue::as_bytes), now_s(), DAY_S);
-        Ok((answer.status().as_u16(), waits))
+        let answered = pin!(whole(client.send_request(request.body(body)?)));
+        match select(answered, pin!(connection)).await {
+            Either::Left((answered, _)) => answered,
+            Either::Right((_, answered)) => answered.await,
+        }
     }
+}
+
+/// An answer's status and the wait that it asks for, once its body has come to its end, or is longer than
+/// anybody reads.
+async fn whole(
+    answer: impl Future<Output = hyper::Result<hyper::Response<hyper::body::Incoming>>>,
+) -> Result<(u16, Option<u64>), AnyError> {
+    let (head, mut body) = answer.await?.into_parts();
+    let mut left = BODY_BYTES_MAX;
+    while let Some(frame) = body.frame().await {
+        let bytes = frame?.data_ref().map_or(0, Bytes::len);
+        let Some(fewer) = left.checked_sub(bytes) else { break };
+        left = fewer;
+    }
+    let waits = head.headers.get_all("retry-after");
+    let waits = retry_after(waits.iter().map(HeaderValue::as_bytes), now_s(), DAY_S);
+    Ok((head.status.as_u16(), waits))
 }
 
 async fn paid(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> StatusCode {
@@ -268,6 +297,7 @@ fn now_s() -> i64 {
 const SECRET: &str = "whsec_ZXhhbXBsZS1leGFtcGxlLWV4YW1wbGUtZXhhbXBsZSE=";
 const POLL: Duration = Duration::from_secs(1);
 const DAY_S: u64 = 86_400;
+const BODY_BYTES_MAX: usize = 65_536;
 
 #[tokio::main]
 async fn main() -> Result<(), AnyError> {
