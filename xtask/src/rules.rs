@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// No Rust file is longer than this.
 const LONGEST: usize = 700;
-/// A Rust file longer than this wants a reason, and is listed.
+/// A Rust file longer than this wants a reason, and is counted.
 pub(crate) const LONG: usize = 400;
 
 /// What no Rust file may contain, and what to do instead.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_listed() {
+    fn a_long_file_is_counted() {
         assert_eq!(long("core/src/a.rs", &"\n".repeat(LONG)), None);
         assert_eq!(
             long("core/src/a.rs", &"\n".repeat(LONG + 1)),

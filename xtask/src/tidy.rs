@@ -9,9 +9,6 @@ use crate::{clauses, directions, rules};
 
 pub(crate) fn run(workspace: &Metadata) -> Result<()> {
     let files = texts()?;
-    for (path, lines) in files.iter().filter_map(|(path, text)| rules::long(path, text)) {
-        println!("{path}: {lines} lines; more than {} want a reason", rules::LONG);
-    }
     let mut findings = directions::findings(workspace);
     findings.extend(files.iter().flat_map(|(path, text)| rules::findings(path, text)));
     findings.extend(files.iter().filter_map(|(path, text)| rules::release(path, text)));
@@ -22,6 +19,11 @@ pub(crate) fn run(workspace: &Metadata) -> Result<()> {
     }
     ensure!(findings.is_empty(), "expected a tidy house: mend the {} lines above", findings.len());
     println!("{} files, every rule kept", files.len());
+    let long = files.iter().filter_map(|(path, text)| rules::long(path, text));
+    let (count, most) = (long.clone().count(), long.max_by_key(|(_, lines)| *lines));
+    if let Some((path, lines)) = most {
+        println!("{count} have more than {} lines; the longest is {path}: {lines}", rules::LONG);
+    }
     Ok(())
 }
 
