@@ -60,7 +60,7 @@ struct Declared {
     encoding: Name<Encoding>,
     key: Spanned<KeyName>,
     #[serde(default)]
-    key_prefix: String,
+    key_prefix: Option<Spanned<String>>,
     #[serde(default)]
     tolerance_s: Option<Spanned<u32>>,
     #[serde(default)]
@@ -71,7 +71,7 @@ struct Declared {
     time_in_body: Option<Spanned<String>>,
     headers: Headers,
     #[serde(default)]
-    list: Option<List>,
+    list: Option<Spanned<List>>,
 }
 
 #[derive(Deserialize)]
@@ -196,7 +196,11 @@ impl Declared {
         let unit = self.unit()?;
         let clock = self.clock(&signed)?.map(|place| (place, unit));
         let tolerance = self.tolerance(clock.is_some())?;
+        let key = self.key_form()?;
         let (algorithm_at, key_at) = (self.algorithm.span().start, self.key.span().start);
+        let header_at = self.headers.signature.span().start;
+        let list_at = self.list.as_ref().map_or(template_at, |list| list.span().start);
+        let pointer_at = self.time_in_body.as_ref().map_or(template_at, |at| at.span().start);
         let algorithm = self.algorithm.get_ref().0;
         let names = self.headers.names()?;
         let scheme = Scheme {
@@ -204,7 +208,7 @@ impl Declared {
             provider: self.provider.map_or(Cow::Borrowed("your own"), Cow::Owned),
             construction: Construction::Template(Template {
                 names: Cow::Owned(vec![names]),
-                grammar: self.list.map_or(BARE, List::grammar),
+                grammar: self.list.map_or(BARE, |list| list.into_inner().grammar()),
                 encoding: self.encoding.0,
                 signed: Cow::Owned(signed),
                 clock,
@@ -212,7 +216,7 @@ impl Declared {
                 body_sha256_query: None,
             }),
             algorithm,
-            key: key_form(*self.key.get_ref(), self.key_prefix),
+            key,
             tolerance,
             facts: Facts::declared(),
         };
@@ -222,6 +226,9 @@ impl Declared {
                     template_at
                 }
                 BadScheme::KeyForm => key_at.max(algorithm_at),
+                BadScheme::Header => header_at,
+                BadScheme::List | BadScheme::RoundTrip => list_at,
+                BadScheme::Pointer => pointer_at,
             };
             (at, format!("{bad}: {}", remedy(bad)))
         })?;
@@ -249,7 +256,8 @@ impl Declared {
             }
             return Ok(Some(Place::Body(Cow::Owned(pointer.get_ref().clone()))));
         }
-        if let Some(List::Pairs { timestamp: Some(_), .. }) = &self.list {
+        let list = self.list.as_ref().map(Spanned::get_ref);
+        if let Some(List::Pairs { timestamp: Some(_), .. }) = list {
             return Ok(is_signed.then_some(Place::Member));
         }
         match &self.headers.timestamp {
@@ -261,6 +269,28 @@ impl Declared {
                     .to_owned(),
             )),
             None => Ok(None),
+        }
+    }
+
+    fn key_form(&self) -> Result<KeyForm, Wrong> {
+        let prefix = self.key_prefix.as_ref();
+        let form = match self.key.get_ref() {
+            KeyName::Base64 => {
+                let prefix = prefix.map_or("", |prefix| prefix.get_ref()).to_owned();
+                return Ok(KeyForm::Base64 { prefix: Cow::Owned(prefix) });
+            }
+            KeyName::Text => KeyForm::Text,
+            KeyName::Hex => KeyForm::Hex,
+            KeyName::Ed25519Public => KeyForm::Ed25519Public,
+            KeyName::P256Public => KeyForm::P256Public,
+        };
+        match prefix {
+            None => Ok(form),
+            Some(prefix) => Err((
+                prefix.span().start,
+                "expected no key_prefix: it stands before a base64 key alone (of a text it is a part)"
+                    .to_owned(),
+            )),
         }
     }
 
@@ -310,23 +340,13 @@ impl List {
             Self::Single { prefix } => Grammar::Single { prefix: Cow::Owned(prefix) },
             Self::Versions { version } => Grammar::Versions { version: Cow::Owned(version) },
             Self::Pairs { separator, timestamp, tags } => Grammar::Pairs {
-                separator: u8::try_from(separator).unwrap_or(b','),
+                separator: u8::try_from(separator).unwrap_or(u8::MAX),
                 spaced: false,
                 timestamp: timestamp.map(Cow::Owned),
                 tags: Cow::Owned(tags.into_iter().map(Cow::Owned).collect()),
                 headers: None,
             },
         }
-    }
-}
-
-fn key_form(name: KeyName, prefix: String) -> KeyForm {
-    match name {
-        KeyName::Text => KeyForm::Text,
-        KeyName::Hex => KeyForm::Hex,
-        KeyName::Base64 => KeyForm::Base64 { prefix: Cow::Owned(prefix) },
-        KeyName::Ed25519Public => KeyForm::Ed25519Public,
-        KeyName::P256Public => KeyForm::P256Public,
     }
 }
 
@@ -339,6 +359,16 @@ const fn remedy(bad: BadScheme) -> &'static str {
         BadScheme::SignsNothing => "put {body} into the template",
         BadScheme::KeyForm => {
             "ed25519 takes ed25519-public, ecdsa-p256-… p256-public, the others text, hex or base64"
+        }
+        BadScheme::Header => "name each header once, and none like Content-Length or Connection",
+        BadScheme::List => {
+            "a separator is one of , ; : | & or a blank; keys and versions are visible ASCII without \
+             it and without `=` (a version without `,`); tags has one key or more, none of them the \
+             timestamp's; a prefix is one line of ASCII"
+        }
+        BadScheme::Pointer => "expected a JSON pointer like /sent_at",
+        BadScheme::RoundTrip => {
+            "does the list's separator stand within the time, or is the signature header signed itself?"
         }
     }
 }
@@ -384,16 +414,71 @@ mod tests {
             ("id = \"Acme-Id\"\n", "", 2, "no header is named for"),
             ("\"hmac-sha256\" ", "\"hmac-md5\"", 3, "expected one of hmac-sha1"),
             ("unit = \"s\"", "unit = \"h\"", 8, "expected a unit"),
-            ("key = \"base64\" ", "key = \"ed25519-public\"", 5, "does not go with"),
+            ("\"hmac-sha256\" ", "\"ed25519\"", 5, "does not go with"),
             ("tolerance_s = 300", "tolerance_s = -1", 7, "invalid value"),
             ("tolerance_s", "tolerance", 7, "unknown field `tolerance`"),
             ("Acme-Signature", "Acme Signature", 13, "the name of a header"),
             ("unit = \"s\"", "time_in_body = \"/at\"", 8, "expected one time"),
             ("name = \"acme\"", "name = ", 1, ""),
+            ("key = \"base64\" ", "key = \"text\"", 6, "expected no key_prefix"),
+            ("\"Acme-Id\"", "\"acme-signature\"", 13, "stands for two things"),
+            ("Acme-Signature", "Transfer-Encoding", 13, "frames the request"),
+            ("{body}", "{header:Acme-Signature}{body}", 17, "does not verify"),
+            ("version = \"v1\"", "version = \"v,1\"", 17, "taken apart"),
+            ("version = \"v1\"", "version = \"v 1\"", 17, "taken apart"),
+            ("version = \"v1\"", "version = \"v1\\nX: y\"", 17, "taken apart"),
+            ("version = \"v1\"", "version = \"\"", 17, "taken apart"),
         ] {
             assert!(EXAMPLE.contains(from), "{from}");
             let (found, said) = line_of(&EXAMPLE.replace(from, to));
             assert!(found == line && said.contains(why), "{to}: {found}: {said}");
         }
+    }
+
+    #[test]
+    fn a_list_that_could_not_be_taken_apart_again_is_refused() {
+        let (front, _) = EXAMPLE.split_once("[list]").expect("a list");
+        let of = |list: &str| parse(&format!("{front}[list]\n{list}\n")).map(|_| ());
+        for bad in [
+            "form = \"pairs\"\ntags = []",
+            "form = \"pairs\"\ntags = [\"\"]",
+            "form = \"pairs\"\ntags = [\"v=1\"]",
+            "form = \"pairs\"\ntags = [\"v 1\"]",
+            "form = \"pairs\"\ntags = [\"v,1\"]",
+            "form = \"pairs\"\ntimestamp = \"t\"\ntags = [\"t\"]",
+            "form = \"pairs\"\nseparator = \"=\"\ntags = [\"v1\"]",
+            "form = \"pairs\"\nseparator = \"1\"\ntags = [\"v\"]",
+            "form = \"pairs\"\nseparator = \"a\"\ntags = [\"v1\"]",
+            "form = \"pairs\"\nseparator = \"\\n\"\ntags = [\"v1\"]",
+            "form = \"pairs\"\nseparator = \"é\"\ntags = [\"v1\"]",
+            "form = \"pairs\"\nseparator = \"→\"\ntags = [\"v1\"]",
+            "form = \"single\"\nprefix = \"a\\nb\"",
+            "form = \"single\"\nprefix = \" a\"",
+        ] {
+            let (_, said) = of(bad).unwrap_err();
+            assert!(said.contains("taken apart"), "{bad}: {said}");
+        }
+        for good in [
+            "form = \"pairs\"\nseparator = \";\"\ntags = [\"v1\"]",
+            "form = \"single\"\nprefix = \"Bearer \"",
+        ] {
+            assert_eq!(of(good), Ok(()), "{good}");
+        }
+        let dated = front.replace("unit = \"s\"", "unit = \"http-date\"");
+        let dated = dated
+            .lines()
+            .filter(|line| !line.starts_with("timestamp = "))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let dated =
+            format!("{dated}\n[list]\nform = \"pairs\"\ntimestamp = \"t\"\ntags = [\"v1\"]\n");
+        let (_, said) = parse(&dated).map(|_| ()).unwrap_err();
+        assert!(said.contains("does not verify"), "{said}");
+        let pointer = EXAMPLE
+            .replace("# time_in_body = \"/", "time_in_body = \"")
+            .replace("{timestamp}.", "");
+        let (_, said) =
+            parse(&pointer.replace("timestamp = \"Acme-Timestamp\"", "")).map(|_| ()).unwrap_err();
+        assert!(said.contains("no JSON pointer"), "{said}");
     }
 }

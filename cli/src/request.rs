@@ -4,6 +4,8 @@ use std::fmt;
 
 use hookproof_conformance::cases::request_headers;
 use hookproof_core::scheme::{Field, Request};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Value, json};
 
 /// A request, or a signed response, as it came in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +71,28 @@ impl Received {
             status: self.status,
             form: None,
         }
+    }
+
+    /// Why the body is not as it came in, or may not be where others read it.
+    pub(crate) fn misframed(&self) -> Option<String> {
+        let length = self.body.len().to_string();
+        let values = |name: &'static str| {
+            let of_name = move |(other, _): &&(String, Vec<u8>)| other.eq_ignore_ascii_case(name);
+            self.headers.iter().filter(of_name).map(|(_, value)| value.trim_ascii())
+        };
+        let other = values("content-length").find(|said| *said != length.as_bytes());
+        if let Some(said) = other {
+            let said = String::from_utf8_lossy(said);
+            return Some(format!(
+                "the body has {length} bytes, where Content-Length says {said}: it is not as it came in"
+            ));
+        }
+        let both = values("content-length").next().and(values("transfer-encoding").next());
+        both.map(|_| {
+            "Content-Length stands beside Transfer-Encoding: a server refuses such a request, since \
+             readers differ in where the body ends"
+                .to_owned()
+        })
     }
 
     /// The first value under a name, as text.
@@ -185,9 +209,44 @@ fn from_json(bytes: &[u8]) -> Result<Option<Received>, BadLine> {
         line: 1,
         why: "expected header lines, or JSON: an object, or a list of pairs of texts",
     };
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|_| wrong.clone())?;
-    let headers = request_headers(Some(&value)).map_err(|_| wrong)?;
+    let JsonLines(lines) = serde_json::from_slice(bytes).map_err(|_| wrong.clone())?;
+    let headers = request_headers(Some(&Value::Array(lines))).map_err(|_| wrong)?;
     Ok(Some(Received { headers, ..Received::default() }))
+}
+
+/// Pairs of a list, or the members of an object: a name that stands there twice is two lines.
+struct JsonLines(Vec<Value>);
+
+impl<'de> Deserialize<'de> for JsonLines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LinesVisitor)
+    }
+}
+
+struct LinesVisitor;
+
+impl<'de> Visitor<'de> for LinesVisitor {
+    type Value = JsonLines;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object, or a list of pairs of texts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonLines, A::Error> {
+        let mut lines = Vec::new();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            lines.push(json!([name, value]));
+        }
+        Ok(JsonLines(lines))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JsonLines, A::Error> {
+        let mut lines = Vec::new();
+        while let Some(line) = list.next_element()? {
+            lines.push(line);
+        }
+        Ok(JsonLines(lines))
+    }
 }
 
 #[cfg(test)]
@@ -214,9 +273,23 @@ mod tests {
         let lines = Received::from_headers(b"A: 1\nB: x:y\n\n").unwrap();
         let json = Received::from_headers(br#"[["A","1"],["B","x:y"]]"#).unwrap();
         assert_eq!(lines, json);
+        let twice = Received::from_headers(br#"{"A":"1","B":"x","A":"2"}"#).unwrap();
+        assert_eq!(twice, Received::from_headers(b"A: 1\nB: x\nA: 2").unwrap());
         assert_eq!(Received::from_headers(b"HTTP/1.1 503 No\nA: 1").unwrap().status, Some(503));
         let two = Received::from_headers(b":method: POST\n:path: /\nA: 1").unwrap();
         assert_eq!((two.method.as_deref(), two.headers.len()), (Some("POST"), 1));
+    }
+
+    #[test]
+    fn a_body_of_another_length_than_was_said_is_noticed() {
+        let of = |head: &str| {
+            Received::from_request(format!("{head}\n\n1234567").as_bytes()).unwrap().misframed()
+        };
+        assert_eq!(of("A: 1"), None);
+        assert_eq!(of("Content-Length: 7"), None);
+        assert!(of("Content-Length: 99").is_some_and(|said| said.contains("says 99")));
+        assert!(of("Content-Length: 7\ncontent-length: 8").is_some());
+        assert!(of("Content-Length: 7\nTransfer-Encoding: chunked").is_some());
     }
 
     #[test]

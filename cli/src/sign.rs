@@ -19,6 +19,7 @@ use crate::{
     request::Received,
     scheme_choice::Choice,
     sheet,
+    verify::SECONDS_MAX,
 };
 
 /// Options of `hookproof sign`.
@@ -35,7 +36,7 @@ pub(crate) struct Options {
     id: Option<String>,
 
     /// The time as the scheme writes it (seconds, mostly); now unless set.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     timestamp: Option<String>,
 
     /// The URL that the request goes to, where the scheme signs it.
@@ -136,7 +137,14 @@ impl Options {
             };
         };
         let Some(written) = &self.timestamp else { return Ok(now(unit)) };
-        Instant::parse(written.as_bytes(), unit).map(|_| written.clone()).ok_or_else(|| {
+        // A time of the other unit lies far outside of what any verifier lets in.
+        let is_of_unit = |at: &Instant| match unit {
+            Unit::Seconds => at.seconds <= SECONDS_MAX,
+            Unit::Milliseconds => at.seconds > SECONDS_MAX / 1_000,
+            Unit::Rfc3339 | Unit::HttpDate => true,
+        };
+        let read = Instant::parse(written.as_bytes(), unit).filter(is_of_unit);
+        read.map(|_| written.clone()).ok_or_else(|| {
             Fault::misuse(format!(
                 "--timestamp: expected {}, like {}",
                 sheet::clock(scheme),

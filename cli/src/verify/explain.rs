@@ -45,7 +45,8 @@ fn lines(asked: &Asked, answer: &Answer, explanation: &Explanation) -> Vec<(&'st
     let algorithm = sheet::algorithm(scheme.algorithm);
     let over = sheet::content(scheme);
     let mut all = vec![("scheme", format!("{}: {algorithm} over {over}", scheme.name))];
-    all.push(("body", body(asked)));
+    let bytes = asked.received.body.len() as u64;
+    all.push(("body", count(bytes, "byte", "bytes")));
     if let Some(signed) = &explanation.signed {
         let length = count(signed.len() as u64, "byte", "bytes");
         all.push(("signed", format!("{} ({length})", quoted(signed))));
@@ -58,18 +59,6 @@ fn lines(asked: &Asked, answer: &Answer, explanation: &Explanation) -> Vec<(&'st
         Err(refusal) => all.extend(step(refusal, asked)),
     }
     all
-}
-
-/// How long the body is, and whether that is how long it said it was.
-fn body(asked: &Asked) -> String {
-    let bytes = asked.received.body.len();
-    let length = count(bytes as u64, "byte", "bytes");
-    match asked.received.header("content-length").filter(|said| **said != bytes.to_string()) {
-        Some(said) => {
-            format!("{length}, where Content-Length says {said}: it is not as it came in")
-        }
-        None => length,
-    }
 }
 
 /// The tags of the request. A token is the secret itself, so it is not shown.

@@ -32,6 +32,7 @@ pub(super) fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::
         }
     }
     object["body_unsigned"] = json!(answer.body_unsigned);
+    object["misframed"] = json!(asked.received.misframed());
     if let Some(explanation) = &answer.explanation {
         object["explanation"] = explained(asked, explanation);
     }

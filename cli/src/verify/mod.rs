@@ -42,11 +42,11 @@ pub(crate) struct Options {
     retired_secret_file: Vec<PathBuf>,
 
     /// The headers, `Name: value` a line, or JSON; `-` is standard input.
-    #[arg(long, value_name = "FILE", required_unless_present = "request")]
+    #[arg(long, value_name = "FILE")]
     headers: Option<PathBuf>,
 
     /// The body, byte for byte; `-` is standard input.
-    #[arg(long, value_name = "FILE", required_unless_present = "request")]
+    #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
 
     /// All of it in one file: an optional request line, headers, a blank line, the body.
@@ -54,11 +54,11 @@ pub(crate) struct Options {
     request: Option<PathBuf>,
 
     /// When the request came in: seconds, RFC 3339, or `none` to leave time untested. Now unless set.
-    #[arg(long, value_name = "T", value_parser = time)]
+    #[arg(long, value_name = "T", value_parser = time, allow_negative_numbers = true)]
     now: Option<Time>,
 
     /// Another tolerance than the scheme's, in seconds.
-    #[arg(long, value_name = "S", value_parser = tolerance)]
+    #[arg(long, value_name = "S", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<u32>,
 
     /// The URL that the provider was given, where the scheme signs it.
@@ -135,6 +135,9 @@ fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::Result<()> 
             out,
             "{OPEN}warning{OPEN:#}: the signature does not cover the whole body: {what}"
         )?;
+    }
+    if let Some(why) = asked.received.misframed() {
+        writeln!(out, "{OPEN}warning{OPEN:#}: {why}")?;
     }
     match &answer.explanation {
         Some(explanation) => explain::print(asked, answer, explanation, out),
@@ -290,7 +293,7 @@ const URL_COMPONENTS: [&str; 7] = [
     "\"@query-param\"",
 ];
 /// More is no time in seconds, but one in milliseconds.
-const SECONDS_MAX: i64 = 100_000_000_000;
+pub(crate) const SECONDS_MAX: i64 = 100_000_000_000;
 
 pub(crate) const ENDS: &str = "\
 A request pasted out of a log, in one file (curl's `> ` marks removed):

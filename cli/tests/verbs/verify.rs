@@ -493,3 +493,38 @@ fn an_unusable_secret_is_a_warning_and_never_blocks_a_good_one() {
     let look = Look { secrets: &["not base64!"], ..Look::new("unusable_alone", "swh") };
     look.says("A: b", BODY, (1, "reject bad_secret"));
 }
+
+#[test]
+fn a_body_of_another_length_than_was_said_is_warned_of() {
+    let look = Look::new("misframed", "stripe");
+    let headers = stripe(SECRET.as_bytes(), NOW, "{}") + "Content-Length: 99\n";
+    look.says(&headers, "{}", (0, "the body has 2 bytes, where Content-Length says 99"));
+    let headers =
+        stripe(SECRET.as_bytes(), NOW, "{}") + "Content-Length: 2\nTransfer-Encoding: chunked\n";
+    look.says(&headers, "{}", (0, "Content-Length stands beside Transfer-Encoding"));
+}
+
+#[test]
+fn a_time_of_another_unit_is_not_signed_and_negative_ones_are_said_to_be_wrong() {
+    let folder = Folder::new("units");
+    let secret = folder.file("s", SECRET);
+    let body = folder.file("body", "{}");
+    for time in ["1700000000000", "-1"] {
+        let args =
+            ["sign", "--scheme", "stripe", "--secret-file", &secret, "--timestamp", time, &body];
+        let output = hookproof(&args);
+        assert_eq!(output.status.code(), Some(2), "{time}");
+        assert!(stderr(&output).contains("--timestamp: expected"), "{}", stderr(&output));
+    }
+    for (option, words) in
+        [("--now", "expected seconds"), ("--tolerance", "expected whole seconds")]
+    {
+        let output =
+            hookproof(&["verify", "--scheme", "stripe", "--secret-file", &secret, option, "-1"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    let output = hookproof(&["verify", "--scheme", "stripe", "--secret-file", &secret]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("or --request"), "{}", stderr(&output));
+}

@@ -26,6 +26,7 @@ mod fields;
 pub mod handshake;
 mod key;
 mod message;
+mod probe;
 mod refusal;
 mod rows;
 mod secret;

@@ -136,6 +136,14 @@ pub enum BadScheme {
     SignsNothing,
     /// The algorithm does not go with the form of the key.
     KeyForm,
+    /// A header name is none, stands for two things, or frames the request.
+    Header,
+    /// A list of these words could not be taken apart again.
+    List,
+    /// The place of the time in the body is no JSON pointer.
+    Pointer,
+    /// What the scheme signs does not verify.
+    RoundTrip,
 }
 
 impl fmt::Display for BadScheme {
@@ -145,6 +153,10 @@ impl fmt::Display for BadScheme {
             Self::MissingName => "the template signs a time or an id that no header is named for",
             Self::SignsNothing => "the template signs nothing of the request",
             Self::KeyForm => "the algorithm does not go with the form of the key",
+            Self::Header => "a header name is none, stands for two things, or frames the request",
+            Self::List => "a list of these words could not be taken apart again",
+            Self::Pointer => "the place of the time in the body is no JSON pointer",
+            Self::RoundTrip => "a message that the scheme signs does not verify under it",
         })
     }
 }

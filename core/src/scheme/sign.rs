@@ -96,11 +96,16 @@ impl Verifier {
         if !self.scheme.signs_with_all() {
             live.truncate(1);
         }
-        match &self.scheme.construction {
+        let headers = match &self.scheme.construction {
             Construction::Template(template) => Self::sign_template(template, message, &live),
             Construction::HttpMessage => message::sign(self, message, &live),
             Construction::AdyenItems | Construction::Mailgun => Err(SignError::VerifyOnly),
-        }
+        }?;
+        // A line end would begin another header.
+        let whole = |(name, value): &(String, String)| {
+            arrives(name.as_bytes()) && arrives(value.as_bytes())
+        };
+        if headers.iter().all(whole) { Ok(headers) } else { Err(SignError::Unreadable) }
     }
 
     fn sign_template(

@@ -3,7 +3,7 @@
 use alloc::{string::ToString, vec::Vec};
 
 use super::{
-    Algorithm, BadScheme, Construction, Grammar, KeyForm, Part, Place, Scheme, Text, UrlForm,
+    Algorithm, BadScheme, Construction, Grammar, KeyForm, Part, Place, Scheme, Text, UrlForm, probe,
 };
 
 /// Reads `v0:{timestamp}:{body}`: fixed text and `{id}`, `{timestamp}`, `{body}`, `{url}`, `{path}`,
@@ -78,7 +78,10 @@ impl Scheme {
         if !clock || template.names.is_empty() {
             return Err(BadScheme::MissingName);
         }
-        Ok(())
+        template.names.iter().try_for_each(probe::names)?;
+        probe::grammar(&template.grammar)?;
+        probe::parts(template)?;
+        probe::round_trip(self, template)
     }
 
     fn key_fits(&self) -> bool {
