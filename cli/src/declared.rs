@@ -368,7 +368,8 @@ const fn remedy(bad: BadScheme) -> &'static str {
         }
         BadScheme::Pointer => "expected a JSON pointer like /sent_at",
         BadScheme::RoundTrip => {
-            "does the list's separator stand within the time, or is the signature header signed itself?"
+            "does the list's separator stand within the time, is the signature header signed itself, or \
+             is a tag in another encoding than a token's plain one?"
         }
     }
 }

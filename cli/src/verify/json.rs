@@ -49,6 +49,7 @@ fn explained(asked: &Asked, explanation: &Explanation) -> Value {
     json!({
         "signed": explanation.signed.as_ref().map(text),
         "candidates": candidates,
+        "left_out": explanation.left_out.is_some(),
         "mistakes": mistakes,
         "body_that_verifies": explanation.body.as_ref().map(text),
         "url_that_verifies": explanation.url,

@@ -1,6 +1,7 @@
 //! What a body may have been before somebody changed it.
 
 use alloc::{string::String, vec::Vec};
+use core::ops::Range;
 
 use super::Mistake;
 use crate::json::{self, Json};
@@ -34,15 +35,17 @@ fn line_ends(body: &[u8]) -> Vec<Vec<u8>> {
     ]
 }
 
-/// The same JSON value in the styles of common writers, and in each order of a few top-level members.
-/// One at a time: there are thousands.
+/// The same JSON value in the styles of common writers, and in each order of a few top-level members, or
+/// with numbers written otherwise. One at a time: there are thousands.
 fn rewritten(body: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let json = Json::check(body.strip_prefix(BOM).unwrap_or(body));
     let compact = json.map(json::compact).ok();
+    let numbers = compact.iter().flat_map(|compact| renumbered(compact)).collect::<Vec<_>>();
     compact
         .into_iter()
         .flat_map(|compact| orders(&compact))
         .flat_map(|order| spelled(&order))
+        .chain(numbers)
         .flat_map(|text| Style::ALL.iter().map(move |style| styled(&text, style)))
         .flat_map(|text| [[&text[..], b"\n"].concat(), text])
 }
@@ -60,6 +63,65 @@ fn spelled(order: &[u8]) -> Vec<Vec<u8>> {
         }
     }
     all
+}
+
+/// A compact text with zeros at the end of fractions lost or added: of all numbers, and of each alone.
+fn renumbered(compact: &[u8]) -> Vec<Vec<u8>> {
+    let places = numbers(compact);
+    let with = |which: &dyn Fn(usize) -> bool, respell: fn(&str) -> String| {
+        let (mut out, mut from) = (Vec::new(), 0);
+        for (at, place) in places.iter().enumerate().filter(|(at, _)| which(*at)) {
+            let number = core::str::from_utf8(&compact[place.clone()]).unwrap_or_default();
+            out.extend_from_slice(&compact[from..place.start]);
+            out.extend_from_slice(respell(number).as_bytes());
+            from = places[at].end;
+        }
+        [&out, &compact[from..]].concat()
+    };
+    let mut all = alloc::vec![with(&|_| true, shortened), with(&|_| true, lengthened)];
+    for only in 0..places.len().min(NUMBERS_MAX) {
+        let is_it = |at| at == only;
+        all.push(with(&is_it, shortened));
+        all.push(with(&is_it, lengthened));
+        all.push(with(&is_it, |number| alloc::format!("{number}.0")));
+    }
+    all
+}
+
+/// Where numbers without an exponent stand, outside of strings.
+fn numbers(compact: &[u8]) -> Vec<Range<usize>> {
+    let (mut all, mut at, mut in_string) = (Vec::new(), 0, false);
+    while let Some(&byte) = compact.get(at) {
+        let is_part = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(*byte);
+        if in_string {
+            in_string = byte != b'"';
+            at += if byte == b'\\' { 2 } else { 1 };
+        } else if byte.is_ascii_digit() || byte == b'-' {
+            let end = at + compact[at..].iter().take_while(is_part).count();
+            if !compact[at..end].iter().any(|byte| byte.eq_ignore_ascii_case(&b'e')) {
+                all.push(at..end);
+            }
+            at = end;
+        } else {
+            in_string = byte == b'"';
+            at += 1;
+        }
+    }
+    all
+}
+
+/// `10.50` as `10.5`, `1.0` as `1`.
+fn shortened(number: &str) -> String {
+    let bare = if number.contains('.') { number.trim_end_matches('0') } else { number };
+    String::from(bare.trim_end_matches('.'))
+}
+
+/// `10.5` as `10.50`: a fraction of two digits, as amounts are written.
+fn lengthened(number: &str) -> String {
+    match number.split_once('.') {
+        Some((whole, fraction)) => alloc::format!("{whole}.{fraction:0<2}"),
+        None => String::from(number),
+    }
 }
 
 /// The compact text with its top-level members in each order, where they are few.
@@ -249,6 +311,8 @@ fn capitals(text: &[u8], upper: bool) -> Vec<u8> {
 
 /// Up to which size members are put in other orders, in bytes.
 const REORDERED_BYTES_MAX: usize = 16_384;
+/// How many numbers are written otherwise alone.
+const NUMBERS_MAX: usize = 16;
 /// Of how many top-level members every order is tried.
 const MEMBERS_MAX: usize = 5;
 
@@ -266,6 +330,19 @@ mod tests {
         );
         assert_eq!(styled(b"{\"a\":[1]}", &Style::INDENT_2), b"{\n  \"a\": [\n    1\n  ]\n}");
         assert_eq!(styled(text, &Style::COMPACT), text);
+    }
+
+    #[test]
+    fn numbers_that_lost_or_won_zeros_are_found_again() {
+        for (given, signed) in [
+            (r#"{"id":7,"n":1}"#, r#"{"id":7,"n":1.0}"#),
+            (r#"{"id": 7, "n": 10.5}"#, r#"{"id":7,"n":10.50}"#),
+            (r#"{"a":[1.0,-2.50],"b":"1.0\""}"#, r#"{"a":[1,-2.5],"b":"1.0\""}"#),
+            (r#"{"a":[1.5,2.5],"b":1e2}"#, r#"{"a":[1.50,2.50],"b":1e2}"#),
+        ] {
+            let found = variants(given.as_bytes()).any(|(_, body)| body == signed.as_bytes());
+            assert!(found, "{given} as {signed}");
+        }
     }
 
     #[test]
