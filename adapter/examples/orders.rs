@@ -97,6 +97,7 @@ impl Shop {
         let loopback = Network::parse("127.0.0.0/8").expect("a network");
         let targets = TargetPolicy { http: true, networks: vec![loopback], ports: vec![] };
         let outbox = Outbox::new(store.clone(), Vault::from_environment()?).targets(targets);
+        outbox.check_key().await?;
         let registered = "SELECT EXISTS (SELECT 1 FROM hookproof_endpoints)";
         if !sqlx::query_scalar(registered).fetch_one(store.pool()).await? {
             let endpoint = NewEndpoint {

@@ -92,7 +92,7 @@ pub use crate::{
     host::{Host, Machine},
     inbox::{BadInbox, Inbox, NotDone, NotReceived, Person, Received, Setup, book},
     migrate::SCHEMA_VERSION,
-    place::Place,
+    place::{ADDRESS, Place},
     postgres::PgStore,
     sender::{
         Address, Change, Claimed, IdScope, NewEndpoint, NotRegistered, OVERLAP_MS, Outbox, Sealed,

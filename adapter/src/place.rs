@@ -7,6 +7,9 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::{Clock, Durability, PgStore, SqliteStore, book, error::Error};
 
+/// How an address is written.
+pub const ADDRESS: &str = "`postgres://user:password@host/name` or `sqlite:path`";
+
 /// Where a database is.
 pub struct Place(Kind);
 
@@ -27,12 +30,10 @@ impl fmt::Debug for Place {
 impl FromStr for Place {
     type Err = Error;
 
-    /// Reads `postgres://user@host/name` or `sqlite:path`.
+    /// Reads an [`ADDRESS`].
     fn from_str(address: &str) -> Result<Self, Error> {
-        let other = |found| {
-            let expected = "`postgres://user:password@host/name` or `sqlite:path`";
-            Error::unfit(expected, found, "put the address right; it is not repeated here")
-        };
+        let other =
+            |found| Error::unfit(ADDRESS, found, "put the address right; it is not repeated here");
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = PgConnectOptions::from_str(address);
             let options = options.map_err(|_| other("an address that cannot be read"))?;

@@ -76,6 +76,12 @@ pub trait SenderStore: Store {
         endpoints: &BTreeSet<Id>,
     ) -> impl Future<Output = Result<Vec<Address>, Error>> + Send;
 
+    /// The first byte of each secret as it is stored, which tells whether it is sealed.
+    fn secret_forms(
+        &self,
+        tx: &mut Self::Tx,
+    ) -> impl Future<Output = Result<Vec<Vec<u8>>, Error>> + Send;
+
     /// Events as they were published.
     fn messages(
         &self,

@@ -58,7 +58,7 @@ impl fmt::Debug for Vault {
 
 impl Vault {
     /// The key of the environment: in the file that `HOOKPROOF_KEY_FILE` names, else in `HOOKPROOF_KEY`.
-    /// Without either, secrets are stored as they are, and a warning says so.
+    /// Without either, new secrets are stored as they are, and a warning says so.
     pub fn from_environment() -> Result<Self, BadKey> {
         if let Some(path) = env::var_os(FILE_VARIABLE) {
             return Self::from_file(Path::new(&path));
@@ -94,7 +94,8 @@ impl Vault {
     /// No key: whoever can read the database can sign.
     pub fn open() -> Self {
         tracing::warn!(
-            "secrets of endpoints are stored as they are: give a key with {FILE_VARIABLE} or {KEY_VARIABLE}"
+            "no key was given, so new secrets of endpoints are stored as they are: give one with \
+             {FILE_VARIABLE} or {KEY_VARIABLE}"
         );
         Self(None)
     }
@@ -113,15 +114,22 @@ impl Vault {
         [&[SEALED], &key.mark[..], &nonce, &sealed].concat()
     }
 
+    /// Refuses secrets that are sealed where there is no key at all: whoever forgot the key hears of it
+    /// before any delivery suffers. The first byte of each secret is enough.
+    pub(crate) fn expect_key<'a>(
+        &self,
+        stored: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<(), Error> {
+        let sealed = stored.into_iter().any(|stored| stored.first() == Some(&SEALED));
+        if sealed && self.0.is_none() { Err(no_key()) } else { Ok(()) }
+    }
+
     /// Opens a sealed secret of this row.
     pub(crate) fn unseal(&self, row: Id, stored: &[u8]) -> Result<SecretString, Error> {
         let text = match (stored.split_first(), &self.0) {
             (Some((&CLEAR, text)), _) => text.to_vec(),
             (Some((&SEALED, sealed)), Some(key)) => key.open(row, sealed)?,
-            (Some((&SEALED, _)), None) => {
-                let advice = "give the key with HOOKPROOF_KEY_FILE or HOOKPROOF_KEY";
-                return Err(Error::unfit("the key of a sealed secret", "none", advice));
-            }
+            (Some((&SEALED, _)), None) => return Err(no_key()),
             (_, _) => return Err(unreadable("a secret of another form")),
         };
         let text = String::from_utf8(text).map_err(|_| unreadable("no text"))?;
@@ -146,6 +154,11 @@ impl Key {
             self.cipher().decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: &aad });
         opened.map_err(|_| unreadable("one that was changed, or is another row's"))
     }
+}
+
+fn no_key() -> Error {
+    let advice = "give the key with HOOKPROOF_KEY_FILE or HOOKPROOF_KEY";
+    Error::unfit("the key of a sealed secret", "none", advice)
 }
 
 fn cut() -> Error {

@@ -1,7 +1,9 @@
 //! Opening: the server's version, its durability, the schema.
 
+use std::{fmt, time::Duration};
+
 use sqlx::{
-    PgConnection, PgPool,
+    Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -12,6 +14,9 @@ use crate::{
     error::{Error, of_commit, of_statement},
     migrate::{self, Step},
 };
+
+/// How long a server may take to answer when it is opened.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The oldest server that this is tested with, as `server_version_num` writes it.
 const SERVER_VERSION_MIN: i64 = 150_000;
@@ -65,17 +70,23 @@ impl PgStore {
     }
 }
 
+/// The first connection is made without the pool, which would try again until it can only say that it was
+/// too long.
 async fn connect(options: PgConnectOptions, connections: u32) -> Result<PgPool, Error> {
-    let pool = PgPoolOptions::new().max_connections(connections).connect_with(options).await;
-    let pool = pool.map_err(|error| {
-        Error::unfit("a PostgreSQL server", error, "is it running, and are address and user right?")
-    })?;
+    let missing = |found: &dyn fmt::Display| {
+        Error::unfit("a PostgreSQL server", found, "is it running, and are address and user right?")
+    };
+    let first = tokio::time::timeout(PATIENCE, PgConnection::connect_with(&options)).await;
+    let mut first = first
+        .map_err(|_| missing(&format_args!("no answer within {} seconds", PATIENCE.as_secs())))?
+        .map_err(|error| missing(&error))?;
     let version: String = sqlx::query_scalar("SHOW server_version_num")
-        .fetch_one(&pool)
+        .fetch_one(&mut first)
         .await
         .map_err(|error| failed("the server's version", &error))?;
     if version.parse::<i64>().is_ok_and(|version| version >= SERVER_VERSION_MIN) {
-        Ok(pool)
+        let _ = first.close().await;
+        Ok(PgPoolOptions::new().max_connections(connections).connect_lazy_with(options))
     } else {
         let advice = "older servers are not tested: upgrade it";
         Err(Error::unfit("PostgreSQL 15 or later", format!("version {version}"), advice))

@@ -65,6 +65,15 @@ impl From<Error> for NotRegistered {
 }
 
 impl<S: SenderStore> Outbox<S> {
+    /// Refuses a database whose secrets are sealed where the vault has no key: for a service to ask when it
+    /// starts. [`Outbox::claim`] claims nothing then.
+    pub async fn check_key(&self) -> Result<(), Error> {
+        let mut tx = self.store.begin().await?;
+        let forms = self.store.secret_forms(&mut tx).await?;
+        self.store.rollback(tx).await?;
+        self.vault.expect_key(forms.iter().map(Vec::as_slice))
+    }
+
     /// Registers an endpoint, with its first secret in the same transaction. It gets what is fanned out
     /// from then on.
     pub async fn register(&self, new: &NewEndpoint) -> Result<Id, NotRegistered> {

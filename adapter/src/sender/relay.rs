@@ -148,6 +148,8 @@ impl<S: SenderStore> Outbox<S> {
     ) -> Result<Vec<Result<Parcel, String>>, Error> {
         let endpoints: BTreeSet<Id> = claims.iter().map(|(row, _)| row.endpoint).collect();
         let addresses = self.store.addresses(tx, &endpoints).await?;
+        let secrets = addresses.iter().flat_map(|address| &address.secrets);
+        self.vault.expect_key(secrets.map(|secret| secret.bytes.as_slice()))?;
         let event = |row: &Delivery| match row.subject {
             Subject::Event(event) => Some(event),
             Subject::Effect(_) => None,

@@ -32,6 +32,11 @@ impl SenderStore for Here {
         Ok(rows.into_iter().map(address).collect())
     }
 
+    async fn secret_forms(&self, tx: &mut Self::Tx) -> Result<Vec<Vec<u8>>, Error> {
+        let forms = sqlx::query_scalar(SECRET_FORMS).fetch_all(&mut **tx).await;
+        forms.map_err(|error| of_statement("how secrets are stored", &error))
+    }
+
     async fn messages(
         &self,
         tx: &mut Self::Tx,
@@ -219,6 +224,7 @@ const SUBSCRIBERS: &str = "SELECT e.id, e.rev, e.life, e.left_ms, e.next_ms,
 const ADDRESSES: &str = "SELECT id, account, url FROM hookproof_endpoints WHERE id IN (";
 const SECRETS: &str = "SELECT id, endpoint, sealed, from_ms, until_ms, revoked
      FROM hookproof_secrets WHERE endpoint IN (";
+const SECRET_FORMS: &str = "SELECT DISTINCT substr(sealed, 1, 1) FROM hookproof_secrets";
 const MESSAGES: &str = "SELECT id, account, aggregate_type, aggregate_id, event_type, payload,
          payload_bytes FROM outbox_events WHERE id IN (";
 const DELIVERIES_OF: &str =

@@ -138,6 +138,13 @@ async fn secrets_are_sealed_at_rest<S: Sql + SenderStore>(bed: Bed<S>) {
     assert!(!stored.windows(8).any(|part| SECRET.as_bytes().windows(8).any(|it| it == part)));
     assert!(!format!("{address:?}").contains("whsec"));
     publishes(&bed.store, "order_1", "order.paid").await;
+    let keyless = hookproof::Outbox::new(bed.store.clone(), hookproof::Vault::open());
+    assert_eq!(keyless.fan_out(1).await, Ok(1));
+    for refused in [keyless.check_key().await, keyless.claim(1).await.map(drop)] {
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("found none: give the key with HOOKPROOF_KEY_FILE"), "{said}");
+    }
+    assert_eq!(outbox.check_key().await, Ok(()));
     let other = hookproof::Vault::with_key(&"ff".repeat(32).into()).unwrap();
     let stranger = hookproof::Outbox::new(bed.store.clone(), other)
         .profile(crate::post::profile())
