@@ -29,7 +29,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", default_value = "")]
     account: String,
 
-    /// The number of the transition that books, as the receiver's model has it.
+    /// The number of the transition that books, as the receiver's own model has it. Nothing here knows the
+    /// model: a wrong number, name or id books something else.
     #[arg(long, value_name = "N")]
     transition: u16,
 
@@ -54,16 +55,27 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
         Err(fault) => Ok(fault.end()),
         Ok(true) => {
             writeln!(out, "booked {key}, by {} ({})", options.by, ident::shown(by))?;
+            writeln!(out, "{}", options.named())?;
             Ok(End::Kept)
         }
         Ok(false) => {
             writeln!(out, "{key} is booked already; nothing was changed")?;
+            writeln!(out, "{}", options.named())?;
             Ok(End::Broken)
         }
     }
 }
 
 impl Options {
+    /// What the key stands for, for whoever looks for a typo.
+    fn named(&self) -> String {
+        let Self { account, entity_type, resource, transition, occurrence, .. } = self;
+        format!(
+            "which is: entity type {entity_type:?}, resource {resource:?}, account {account:?}, \
+             transition {transition}, occurrence {occurrence}"
+        )
+    }
+
     fn operation(&self) -> Operation {
         let Self { account, entity_type, resource, .. } = self;
         let entity = entity_id(&Named { account, entity_type, resource });
@@ -74,6 +86,9 @@ impl Options {
 pub(crate) const ENDS: &str = "\
 What was done by hand is booked by hand, before its event comes: then the event finds it done, moves the state, \
 and runs no handler. The state itself is not moved here.
+
+The number of a transition is the application's own, and so are the names: nothing here can tell a typo, which \
+books something else and leaves what was meant open. What was booked is printed; compare it.
 
     hookproof book --database sqlite:shop.db --entity-type order --resource order_1 --transition 1 --by alice
 
