@@ -29,7 +29,7 @@ fn every_case_that_ships_agrees_also_when_strict() {
 
 #[test]
 fn files_without_notice_and_flags_are_run_too() {
-    let folder = Folder::new("bare");
+    let folder = Folder::new();
     let mut paths = Vec::new();
     for entry in fs::read_dir(vectors("cases")).unwrap() {
         let path = entry.unwrap().path();
@@ -55,7 +55,7 @@ fn files_without_notice_and_flags_are_run_too() {
 
 #[test]
 fn a_must_that_differs_ends_with_1_and_a_should_only_when_strict() {
-    let folder = Folder::new("levels");
+    let folder = Folder::new();
     let check = |cases: &[Value], more: &[&str]| {
         let path = folder.file("a.json", file(cases));
         hookproof(&[&["cases", "check", &path], more].concat())
@@ -80,7 +80,7 @@ fn a_must_that_differs_ends_with_1_and_a_should_only_when_strict() {
 
 #[test]
 fn what_cannot_be_read_ends_with_3_and_hides_nothing() {
-    let folder = Folder::new("unread");
+    let folder = Folder::new();
     let check = |text: &str| hookproof(&["cases", "check", &folder.file("a.json", text)]);
     let good = case("good", "must", "accept");
     let extra = json!({ "tolerance_s": "300", "unit": "s" });
@@ -120,14 +120,13 @@ fn a_directory_is_searched_and_what_holds_no_cases_is_skipped_by_name() {
     assert_eq!(whole.status.code(), Some(0), "{text}");
     assert!(text.contains(" without a `format` of cases: "), "{text}");
     assert!(text.contains("schemes.json") && text.contains("total "), "{text}");
-    let folder = Folder::new("nested");
-    let below = Folder::new("nested/below");
+    let folder = Folder::new();
     folder.file("other.json", "[1]");
-    below.file("a.json", file(&[case("a", "must", "accept")]));
+    folder.file("below/a.json", file(&[case("a", "must", "accept")]));
     let object = json(&hookproof(&["cases", "check", "--json", &folder.path()]));
     assert_eq!((&object["cases"], &object["agree"]), (&json!(1), &json!(1)), "{object}");
     assert_eq!(object["skipped"].as_array().map(Vec::len), Some(1), "{object}");
-    below.file("broken.json", "{");
+    folder.file("below/broken.json", "{");
     assert_eq!(hookproof(&["cases", "check", &folder.path()]).status.code(), Some(3));
     let named = hookproof(&["cases", "check", &vectors("schemes.json").to_string_lossy()]);
     assert_eq!(named.status.code(), Some(3), "a file that is named is meant");
@@ -135,12 +134,12 @@ fn a_directory_is_searched_and_what_holds_no_cases_is_skipped_by_name() {
 
 #[test]
 fn no_case_at_all_never_ends_with_0() {
-    let folder = Folder::new("no_case");
+    let folder = Folder::new();
     let empty = folder.file("empty.json", file(&[]));
     let output = hookproof(&["cases", "check", &empty]);
     assert_eq!(output.status.code(), Some(3));
     assert!(stdout(&output).contains("expected at least one case"), "{}", stdout(&output));
-    let bare = Folder::new("no_case/bare");
+    let bare = Folder::new();
     bare.file("other.json", "{}");
     let output = hookproof(&["cases", "check", &bare.path()]);
     assert_eq!(output.status.code(), Some(3));
@@ -149,7 +148,7 @@ fn no_case_at_all_never_ends_with_0() {
 
 #[test]
 fn the_profile_makes_the_choices() {
-    let folder = Folder::new("profile");
+    let folder = Folder::new();
     let gone = json!({
         "format": "hookproof-cases/1", "kind": "response.classify", "cases": [{
             "id": "gone", "level": "policy", "input": { "status": 410 },
@@ -171,7 +170,7 @@ fn the_profile_makes_the_choices() {
 fn the_lint_finds_nothing_in_what_ships_and_something_in_bare_files() {
     let clean = hookproof(&["cases", "lint", &vectors("cases").to_string_lossy()]);
     assert_eq!(clean.status.code(), Some(0), "{}", stdout(&clean));
-    let folder = Folder::new("lint");
+    let folder = Folder::new();
     folder.file("a.json", file(&[case("a", "must", "accept")]));
     let output = hookproof(&["cases", "lint", &folder.path()]);
     assert_eq!(output.status.code(), Some(1));

@@ -12,7 +12,8 @@ fn book(database: &str, resource: &str) -> Output {
 
 #[test]
 fn a_database_is_made_once_and_an_operation_is_booked_once() {
-    let database = format!("sqlite:{}/shop.db", Folder::new("database_made_once").path());
+    let folder = Folder::new();
+    let database = format!("sqlite:{}/shop.db", folder.path());
     let early = book(&database, "order_1");
     assert_eq!(early.status.code(), Some(3), "{}", stderr(&early));
     let migrate = || hookproof(&["migrate", "--database", &database]);
@@ -42,9 +43,9 @@ fn an_address_comes_from_the_environment_and_is_never_repeated() {
         assert!(matches!(refused.status.code(), Some(2 | 3)), "{}", stderr(&refused));
         assert!(!stderr(&refused).contains("hunter2"), "{}", stderr(&refused));
     }
-    let path = Folder::new("database_of_the_environment").path();
+    let folder = Folder::new();
     let made = bare(&[
-        ("HOOKPROOF_DATABASE", &format!("sqlite:{path}/shop.db")),
+        ("HOOKPROOF_DATABASE", &format!("sqlite:{}/shop.db", folder.path())),
         ("DATABASE_URL", "mysql://never-looked-at"),
     ]);
     assert_eq!(stdout(&made), "schema 1: made\n");

@@ -42,7 +42,7 @@ fn every_command_of_the_readme_prints_what_stands_below_it() {
     let blocks = shown(&readme);
     assert_eq!(blocks.len(), 3);
     for block in blocks {
-        let folder = Folder::new("readme");
+        let folder = Folder::new();
         for Shown { command, output } in block {
             let at_root = command.contains("vectors/");
             let directory = if at_root { root.clone() } else { folder.path().into() };

@@ -7,6 +7,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use tempfile::TempDir;
+
 pub(crate) fn hookproof<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hookproof")).args(args).output().expect("it starts")
 }
@@ -36,26 +38,24 @@ pub(crate) fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stdout(output)))
 }
 
-/// A directory of its own for a test, empty at its start.
-pub(crate) struct Folder(PathBuf);
+/// A directory of its own for a test, gone when it is dropped.
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub(crate) fn new(test: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a writable directory");
-        Self(path)
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable directory"))
     }
 
     /// Writes a file; its path.
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().expect("in the directory")).expect("a writable directory");
         fs::write(&path, bytes).expect("a writable file");
         path.to_string_lossy().into_owned()
     }
 
     pub(crate) fn path(&self) -> String {
-        self.0.to_string_lossy().into_owned()
+        self.0.path().to_string_lossy().into_owned()
     }
 }
 

@@ -29,8 +29,8 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn new(test: &str, scheme: &'a str) -> Self {
-        Self { folder: Folder::new(test), scheme, secrets: &[SECRET], more: &[] }
+    fn new(scheme: &'a str) -> Self {
+        Self { folder: Folder::new(), scheme, secrets: &[SECRET], more: &[] }
     }
 
     fn at(&self, headers: &str, body: &str) -> std::process::Output {
@@ -63,7 +63,7 @@ impl<'a> Look<'a> {
 
 #[test]
 fn a_reserialised_body_is_named_with_its_first_difference() {
-    let look = Look::new("reserialised", "stripe");
+    let look = Look::new("stripe");
     let received = r#"{"type": "invoice.paid", "id": "evt_1", "amount": "10.50"}"#;
     let headers = stripe(SECRET.as_bytes(), NOW, BODY);
     let text = look.says(&headers, received, (1, "the body was re-serialised"));
@@ -73,7 +73,7 @@ fn a_reserialised_body_is_named_with_its_first_difference() {
 
 #[test]
 fn a_byte_order_mark_and_changed_line_ends_are_named() {
-    let look = Look::new("line_ends", "stripe");
+    let look = Look::new("stripe");
     let headers = stripe(SECRET.as_bytes(), NOW, "{}");
     look.says(&headers, "\u{feff}{}", (1, "a byte order mark was added"));
     let text = look.says(&headers, "{}\r\n", (1, "line ends of the body were changed"));
@@ -85,7 +85,7 @@ fn a_byte_order_mark_and_changed_line_ends_are_named() {
 #[test]
 fn a_decoded_stripe_secret_is_named() {
     let decoded = codec::base64(&SECRET.as_bytes()[6..]).expect("base64");
-    let look = Look::new("decoded", "stripe");
+    let look = Look::new("stripe");
     look.says(&stripe(&decoded, NOW, BODY), BODY, (1, "the secret was base64-decoded"));
 }
 
@@ -96,13 +96,13 @@ fn an_undecoded_standard_webhooks_secret_is_named() {
         "webhook-id: msg_1\r\nwebhook-timestamp: {NOW}\r\nwebhook-signature: v1,{}\r\n",
         codec::to_base64(&tag)
     );
-    let look = Look::new("undecoded", "swh");
+    let look = Look::new("swh");
     look.says(&headers, BODY, (1, "the secret was not base64-decoded"));
 }
 
 #[test]
 fn a_time_in_milliseconds_is_named() {
-    let look = Look::new("milliseconds", "stripe");
+    let look = Look::new("stripe");
     let headers = stripe(SECRET.as_bytes(), "1700000000000", BODY);
     let text = look.says(&headers, BODY, (1, "the timestamp is in milliseconds"));
     assert!(text.starts_with("reject too_new"), "{text}");
@@ -112,14 +112,14 @@ fn a_time_in_milliseconds_is_named() {
 
 #[test]
 fn a_time_that_was_sent_in_one_unit_and_signed_in_the_other_is_named() {
-    let look = Look::new("units", "stripe");
+    let look = Look::new("stripe");
     let signed = |time| stripe(SECRET.as_bytes(), time, BODY);
     let sent = signed(NOW).replace(NOW, "1700000000123");
     look.says(&sent, BODY, (1, "the timestamp is in milliseconds"));
     let sent = signed("1700000000123").replace("1700000000123", NOW);
     look.says(&sent, BODY, (1, "the timestamp is in milliseconds"));
     let work = |time| signed(time).replace("Stripe-", "WorkOS-");
-    let look = Look::new("units_workos", "workos-v1");
+    let look = Look::new("workos-v1");
     look.says(&work(NOW), BODY, (1, "the timestamp is in seconds"));
     let sent = work(NOW).replace(NOW, "1700000000123");
     look.says(&sent, BODY, (1, "the timestamp is in seconds"));
@@ -127,7 +127,7 @@ fn a_time_that_was_sent_in_one_unit_and_signed_in_the_other_is_named() {
 
 #[test]
 fn a_list_that_somebody_reads_as_one_value_is_named() {
-    let look = Look::new("list", "stripe");
+    let look = Look::new("stripe");
     let good = stripe(SECRET.as_bytes(), NOW, BODY);
     let other = codec::to_hex(&tag(b"x", &[]));
     let list = good.replace("v1=", &format!("v1={other},v1="));
@@ -140,8 +140,7 @@ fn a_list_that_somebody_reads_as_one_value_is_named() {
 fn a_url_signed_without_its_port_is_named() {
     let signed = tag(SECRET.as_bytes(), &[b"https://hooks.example/in", BODY.as_bytes()]);
     let headers = format!("x-square-hmacsha256-signature: {}\n", codec::to_base64(&signed));
-    let look =
-        Look { more: &["--url", "https://hooks.example:443/in"], ..Look::new("port", "square") };
+    let look = Look { more: &["--url", "https://hooks.example:443/in"], ..Look::new("square") };
     let text = look.says(&headers, BODY, (1, "the URL was signed with its port, or without"));
     assert!(text.contains("signed was https://hooks.example/in"), "{text}");
 }
@@ -149,18 +148,18 @@ fn a_url_signed_without_its_port_is_named() {
 #[test]
 fn the_wrong_one_of_two_secrets_is_named() {
     let headers = stripe(OTHER.as_bytes(), NOW, BODY);
-    let both = Look { secrets: &[SECRET, OTHER], ..Look::new("two", "stripe") };
+    let both = Look { secrets: &[SECRET, OTHER], ..Look::new("stripe") };
     let text = both.says(&headers, BODY, (0, "signed with another of the two secrets"));
     assert!(text.contains("secret 2 of 2 (1.secret)"), "{text}");
-    let retired = Folder::new("two_retired").file("retired.secret", OTHER);
-    let one =
-        Look { more: &["--retired-secret-file", &retired], ..Look::new("two_live", "stripe") };
+    let folder = Folder::new();
+    let retired = folder.file("retired.secret", OTHER);
+    let one = Look { more: &["--retired-secret-file", &retired], ..Look::new("stripe") };
     one.says(&headers, BODY, (1, "a secret that is retired, revoked or not yet live"));
 }
 
 #[test]
 fn what_cannot_be_undone_is_said_to_be_so_and_a_lost_header_is_named() {
-    let look = Look::new("unnamed", "paymos");
+    let look = Look::new("paymos");
     let headers = stripe(b"another", NOW, BODY).replace("Stripe-", "X-Webhook-");
     look.says(&headers, BODY, (1, "it is another secret, another scheme, or content"));
     look.says("A: b", BODY, (1, "X-Webhook-Signature (absent)"));
@@ -170,7 +169,7 @@ fn what_cannot_be_undone_is_said_to_be_so_and_a_lost_header_is_named() {
 
 #[test]
 fn an_accepted_request_says_what_is_not_signed() {
-    let look = Look::new("accepted", "paymos");
+    let look = Look::new("paymos");
     let headers = stripe(SECRET.as_bytes(), NOW, BODY).replace("Stripe-", "X-Webhook-");
     let text = look.says(&headers, BODY, (0, "the delivery id in X-Webhook-Id"));
     assert!(text.starts_with("accept\n"), "{text}");
@@ -180,12 +179,12 @@ fn an_accepted_request_says_what_is_not_signed() {
 fn a_signed_url_and_method_are_never_called_unsigned() {
     let signed = tag(SECRET.as_bytes(), &[b"https://hooks.example/in", BODY.as_bytes()]);
     let headers = format!("x-square-hmacsha256-signature: {}\n", codec::to_base64(&signed));
-    let look = Look { more: &["--url", "https://hooks.example/in"], ..Look::new("url", "square") };
+    let look = Look { more: &["--url", "https://hooks.example/in"], ..Look::new("square") };
     let text = look.says(&headers, BODY, (0, "vouched for body, url"));
     assert!(text.contains("the method") && !text.contains("method or URL"), "{text}");
     let declared = "name = \"m\"\ntemplate = \"{method}{body}\"\nalgorithm = \"hmac-sha256\"\n\
                     encoding = \"hex\"\nkey = \"text\"\n[headers]\nsignature = \"S\"\n";
-    let folder = Folder::new("method");
+    let folder = Folder::new();
     let secret = folder.file("s", SECRET);
     let tag = codec::to_hex(&tag(SECRET.as_bytes(), &[b"POST", BODY.as_bytes()]));
     let (headers, body) = (folder.file("h", format!("S: {tag}\n")), folder.file("b", BODY));
@@ -198,7 +197,7 @@ fn a_signed_url_and_method_are_never_called_unsigned() {
 
 #[test]
 fn a_body_that_is_not_covered_is_warned_of_and_can_be_demanded() {
-    let folder = Folder::new("uncovered");
+    let folder = Folder::new();
     let secret = folder.file("s", codec::to_base64(&[7; 32]));
     let list = "(\"@method\");created=1700000000";
     let base = format!("\"@method\": POST\n\"@signature-params\": {list}");
@@ -228,13 +227,13 @@ fn an_id_that_holds_a_time_is_taken_and_remarked_on() {
     let tag = codec::to_base64(&tag);
     let headers =
         format!("webhook-id: {id}\nwebhook-timestamp: {NOW}\nwebhook-signature: v1,{tag}\n");
-    let look = Look { secrets: &["whsec_MDEyMzQ1Njc4OWFiY2RlZg=="], ..Look::new("dotted", "swh") };
+    let look = Look { secrets: &["whsec_MDEyMzQ1Njc4OWFiY2RlZg=="], ..Look::new("swh") };
     look.says(&headers, BODY, (0, "the id holds what could be a time"));
 }
 
 #[test]
 fn what_is_written_has_the_providers_separators_and_members() {
-    let folder = Folder::new("written");
+    let folder = Folder::new();
     let secret = folder.file("s", SECRET);
     let sign = |args: &[&str]| {
         let args = [&["sign", "--secret-file", &secret, "--timestamp"], args].concat();
@@ -246,7 +245,7 @@ fn what_is_written_has_the_providers_separators_and_members() {
     let hook0 = sign(&[NOW, "--scheme", "hook0-v1", "--headers", &others]);
     let front = "X-Hook0-Signature: t=1700000000,h=x-event-id x-event-type,v1=";
     assert!(hook0.starts_with(front), "{hook0}");
-    let look = Look::new("hook0", "hook0-v1");
+    let look = Look::new("hook0-v1");
     look.says(&format!("X-Event-Id: evt_1\nX-Event-Type: paid\n{hook0}"), BODY, (0, "accept"));
 }
 
@@ -254,18 +253,18 @@ fn what_is_written_has_the_providers_separators_and_members() {
 fn line_ends_behind_a_secret_are_no_part_of_it_and_a_byte_order_mark_is_hinted_at() {
     let headers = stripe(SECRET.as_bytes(), NOW, BODY);
     for text in ["\n", "\r\n", "\n\n", "\r\n\r\n", "\r"].map(|end| format!("{SECRET}{end}")) {
-        let look = Look { secrets: &[&text], ..Look::new("line_ends_behind", "stripe") };
+        let look = Look { secrets: &[&text], ..Look::new("stripe") };
         look.says(&headers, BODY, (0, "accept"));
     }
     let marked = format!("\u{feff}{SECRET}");
-    let look = Look { secrets: &[&marked], ..Look::new("marked", "stripe") };
+    let look = Look { secrets: &[&marked], ..Look::new("stripe") };
     look.says(&headers, BODY, (1, "a byte order mark around it"));
     assert!(stderr(&look.at(&headers, BODY)).contains("begins with a byte order mark"));
 }
 
 #[test]
 fn a_whole_request_is_pasted_from_a_file_or_a_pipe() {
-    let folder = Folder::new("pasted");
+    let folder = Folder::new();
     let secret = folder.file("a.secret", format!("{SECRET}\n"));
     let head = stripe(SECRET.as_bytes(), NOW, BODY);
     let text = format!("POST /in HTTP/1.1\r\nHost: a.example\r\n{}\r\n\r\n{BODY}", head.trim_end());
@@ -336,7 +335,7 @@ fn round_trip(
 
 #[test]
 fn whatever_is_signed_verifies_in_every_scheme_that_can_sign() {
-    let folder = Folder::new("every_scheme");
+    let folder = Folder::new();
     let mut signed = 0;
     for row in scheme::all().filter(|row| !has_time_in_body(row)) {
         let Some((private, public)) = secrets(row) else { continue };
@@ -366,7 +365,7 @@ fn sha256(text: &str) -> [u8; 32] {
 
 #[test]
 fn several_secrets_sign_where_the_scheme_can_carry_them() {
-    let folder = Folder::new("several");
+    let folder = Folder::new();
     let (one, two) = (folder.file("1", SECRET), folder.file("2", OTHER));
     let sign = |scheme| {
         let args = ["sign", "--scheme", scheme, "--secret-file", &one, "--secret-file", &two];
@@ -403,7 +402,7 @@ tags = ["sig"]
 
 #[test]
 fn a_scheme_of_ones_own_signs_and_verifies() {
-    let folder = Folder::new("declared");
+    let folder = Folder::new();
     let (scheme, secret) = (folder.file("acme.toml", DECLARED), folder.file("s", SECRET));
     let body = folder.file("body", BODY);
     let args = ["--scheme-file", &scheme, "--secret-file", &secret];
@@ -429,7 +428,7 @@ fn a_scheme_of_ones_own_signs_and_verifies() {
 
 #[test]
 fn what_is_not_understood_ends_with_2_or_3_and_no_secret_is_repeated() {
-    let folder = Folder::new("misuse");
+    let folder = Folder::new();
     let (secret, body) = (folder.file("s", SECRET), folder.file("b", BODY));
     let bare = folder.file("bare", "x-square-hmacsha256-signature: AAAA\n\n{}");
     for (args, code, expected) in [
@@ -480,7 +479,7 @@ fn what_is_not_understood_ends_with_2_or_3_and_no_secret_is_repeated() {
 
 #[test]
 fn a_shared_token_is_never_shown() {
-    let look = Look::new("token", "gitlab-token");
+    let look = Look::new("gitlab-token");
     let text = look.says(&format!("X-Gitlab-Token: {SECRET}\n"), BODY, (0, "which is not shown"));
     assert!(text.contains("vouched for nothing"), "{text}");
     look.says(&format!("X-Gitlab-Token: {OTHER}\n"), BODY, (1, "which is not shown"));
@@ -488,15 +487,15 @@ fn a_shared_token_is_never_shown() {
 
 #[test]
 fn an_unusable_secret_is_a_warning_and_never_blocks_a_good_one() {
-    let look = Look { secrets: &["", SECRET], ..Look::new("unusable", "stripe") };
+    let look = Look { secrets: &["", SECRET], ..Look::new("stripe") };
     look.says(&stripe(SECRET.as_bytes(), NOW, BODY), BODY, (0, "secret 2 of 2"));
-    let look = Look { secrets: &["not base64!"], ..Look::new("unusable_alone", "swh") };
+    let look = Look { secrets: &["not base64!"], ..Look::new("swh") };
     look.says("A: b", BODY, (1, "reject bad_secret"));
 }
 
 #[test]
 fn a_body_of_another_length_than_was_said_is_warned_of() {
-    let look = Look::new("misframed", "stripe");
+    let look = Look::new("stripe");
     let headers = stripe(SECRET.as_bytes(), NOW, "{}") + "Content-Length: 99\n";
     look.says(&headers, "{}", (0, "the body has 2 bytes, where Content-Length says 99"));
     let headers =
@@ -506,7 +505,7 @@ fn a_body_of_another_length_than_was_said_is_warned_of() {
 
 #[test]
 fn a_time_of_another_unit_is_not_signed_and_negative_ones_are_said_to_be_wrong() {
-    let folder = Folder::new("units");
+    let folder = Folder::new();
     let secret = folder.file("s", SECRET);
     let body = folder.file("body", "{}");
     for time in ["1700000000000", "-1"] {
