@@ -2,9 +2,10 @@
 //! adapter must fail for each.
 //!
 //! The clauses are found in the code ([`source`], [`remove`]), so a new one is tried from its first day.
-//! All are swapped at run time in one copy of the workspace ([`copy`]), which no clause makes compile
-//! again. Tests run one at a time and the first that fails is enough; which one it was is remembered, so
-//! an interrupted run goes on where it stopped, and a later one begins with it.
+//! All are swapped at run time in one copy of the adapter ([`copy`]), which no clause makes compile
+//! again. Tests run one at a time and the first that fails is enough; one that was seen to pass without
+//! sending the statement is left out. Which one failed is remembered, so an interrupted run goes on where
+//! it stopped, and a later one begins with it.
 
 mod copy;
 mod exempt;
@@ -60,7 +61,7 @@ pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<
     let chosen: Vec<Mutant> = all.into_iter().filter(|mutant| chosen(&mutant.name)).collect();
     ensure!(!chosen.is_empty(), "expected a name that contains {}", only.join(" or "));
     let folder = workspace.target_directory.join("clauses");
-    let programs = copy::build(folder.as_std_path())?;
+    let programs = copy::build(folder.as_std_path(), workspace.target_directory.as_std_path())?;
     let unnoticed = Hunt::new(folder.as_std_path(), &programs, fresh)?.run(&chosen)?;
     for name in &unnoticed {
         println!("unnoticed: {name}");

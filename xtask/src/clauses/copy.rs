@@ -1,6 +1,7 @@
-//! A copy of the workspace below `target/` in which a statement can be swapped for another at run time.
+//! A copy of the adapter below `target/` in which a statement can be swapped for another at run time. The
+//! rest of the workspace is linked beside it, so that cargo takes what is built of it for what it is.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, io, os::unix::fs::symlink, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::Message;
@@ -9,18 +10,21 @@ use crate::tidy;
 
 /// The environment variable that names the file with the statement and, behind [`BETWEEN`], the other.
 pub(super) const VARIABLE: &str = "HOOKPROOF_SWAP";
-/// What stands between the two.
+/// The one that names the file for every statement that the program has sent, each followed by [`BETWEEN`].
+pub(super) const SENT: &str = "HOOKPROOF_SENT";
 pub(super) const BETWEEN: &str = "\n----\n";
 
-/// The test programs of the copy's adapter.
-pub(super) fn build(folder: &Path) -> Result<Vec<String>> {
-    let copy = folder.join("workspace");
+/// The store suite and the tests of the runtime, as programs of the copy. They are built where all else is,
+/// so that only the copy itself is compiled; its feature keeps it apart from what it is a copy of.
+pub(super) fn build(folder: &Path, target: &Path) -> Result<Vec<String>> {
+    let copy = folder.join("copy");
     write(&copy)?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
-        .args(["test", "--locked", "--release", "--package", "hookproof", "--tests", "--no-run"])
+        .args(["test", "--locked", "--release", "--package", "hookproof", "--no-run"])
+        .args(["--features", FEATURE, "--test", "stores", "--test", "runtime"])
         .args(["--message-format", "json-render-diagnostics", "--target-dir"])
-        .arg(folder.join("target"))
+        .arg(target)
         .arg("--manifest-path")
         .arg(copy.join("Cargo.toml"))
         .stderr(std::process::Stdio::inherit())
@@ -41,9 +45,14 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>> {
 /// What has not changed is not written, so that it is not built again.
 fn write(copy: &Path) -> Result<()> {
     for (name, text) in tidy::texts()? {
-        let text = match name.strip_prefix("adapter/src/") {
+        let Some(inner) = name.strip_prefix("adapter/") else {
+            link(copy, &name)?;
+            continue;
+        };
+        let text = match inner.strip_prefix("src/") {
             Some("lib.rs") => format!("{text}{MODULE}"),
             Some(_) => swappable(&text),
+            None if inner == "Cargo.toml" => with_feature(&text),
             None => text,
         };
         let path = copy.join(name);
@@ -56,6 +65,21 @@ fn write(copy: &Path) -> Result<()> {
         fs::write(&path, text).with_context(|| format!("expected to write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Links the folder or file of the root that this file is in.
+fn link(copy: &Path, name: &str) -> Result<()> {
+    let Some(top) = name.split('/').next() else { return Ok(()) };
+    fs::create_dir_all(copy)?;
+    let (from, to) = (std::env::current_dir()?.join(top), copy.join(top));
+    match symlink(&from, &to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.with_context(|| format!("expected to link {}", to.display())),
+    }
+}
+
+fn with_feature(manifest: &str) -> String {
+    manifest.replace("[features]\n", &format!("[features]\n{FEATURE} = []\n"))
 }
 
 /// Lets each statement pass the switch on its way to the database.
@@ -111,14 +135,23 @@ const CALLS: [&str; 6] = [
     "QueryBuilder::<Database>::new(",
 ];
 
+/// What the copy has and the adapter has not.
+const FEATURE: &str = "swap";
+
 /// The module that holds the switch.
 const MODULE: &str = r#"
 mod swap {
-    use std::sync::OnceLock;
+    use std::{
+        collections::BTreeSet,
+        io::Write as _,
+        sync::{Mutex, OnceLock},
+    };
 
     static SWAP: OnceLock<Option<(String, String)>> = OnceLock::new();
+    static SENT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
     pub(crate) fn sql(text: &'static str) -> &'static str {
+        note(text);
         match SWAP.get_or_init(read) {
             Some((from, to)) if from == text => to,
             _ => text,
@@ -129,6 +162,16 @@ mod swap {
         let text = std::fs::read_to_string(std::env::var_os("HOOKPROOF_SWAP")?).ok()?;
         let (from, to) = text.split_once("\n----\n")?;
         Some((from.to_owned(), to.to_owned()))
+    }
+
+    fn note(text: &'static str) {
+        let Some(path) = std::env::var_os("HOOKPROOF_SENT") else { return };
+        let mut sent = SENT.lock().expect("nobody panics with it");
+        if sent.insert(text) {
+            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            let mut file = file.expect("a file to write to");
+            file.write_all(format!("{text}\n----\n").as_bytes()).expect("to write to it");
+        }
     }
 }
 "#;
@@ -149,6 +192,7 @@ mod tests {
 
     #[test]
     fn the_switch_reads_what_is_written_for_it() {
-        assert!(MODULE.contains(VARIABLE) && MODULE.contains(&BETWEEN.replace('\n', "\\n")));
+        let words = [VARIABLE, SENT, &BETWEEN.replace('\n', "\\n")];
+        assert!(words.iter().all(|word| MODULE.contains(word)));
     }
 }

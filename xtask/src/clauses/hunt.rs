@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{
     Database, Mutant,
-    copy::{BETWEEN, VARIABLE},
+    copy::{BETWEEN, SENT, VARIABLE},
 };
 use crate::postgres::{self, Server};
 
@@ -33,8 +33,8 @@ pub(super) struct Hunt {
     known: BTreeMap<String, (String, bool)>,
     /// How often each test was the first to notice.
     merits: Mutex<BTreeMap<String, usize>>,
-    /// The tests that were seen to pass with nothing gone.
-    whole: Mutex<BTreeSet<String>>,
+    /// By the name of a test that was seen to pass with nothing gone: what it sends and how long it takes.
+    whole: Mutex<BTreeMap<String, Whole>>,
     said: Mutex<fs::File>,
 }
 
@@ -44,18 +44,20 @@ struct Test {
     name: String,
 }
 
-/// How a test ended under a swapped statement.
-enum End {
-    Passed,
-    Failed,
-    /// It was still waiting at its limit.
-    Hung,
+/// A run of a test in which nothing was gone.
+struct Whole {
+    statements: BTreeSet<String>,
+    took: Duration,
 }
 
-impl End {
-    fn is_passed(&self) -> bool {
-        matches!(self, Self::Passed)
-    }
+/// How a test ended under a swapped statement.
+enum End {
+    /// With the statements that it sent.
+    Passed(Whole),
+    /// With what it said.
+    Failed(String),
+    /// It was still waiting at its limit.
+    Hung,
 }
 
 /// Whether a test is not one of the store suite, which has a clock of its own.
@@ -115,7 +117,7 @@ impl Hunt {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(mutant) = left.get(at) else { break };
-                let noticed = self.notice(at, mutant, database);
+                let noticed = self.notice(mutant, database);
                 if let Err(error) = &noticed {
                     println!("{}: {error:#}", mutant.name);
                 }
@@ -144,34 +146,65 @@ impl Hunt {
     }
 
     /// With nothing gone a test passes, or its failure says nothing.
-    fn passes_whole(&self, test: &Test, url: &str) -> Result<bool> {
-        if lock(&self.whole).contains(&test.name) {
+    fn passes_whole(&self, test: &Test, swap: &Path, url: &str) -> Result<bool> {
+        if lock(&self.whole).contains_key(&test.name) {
             return Ok(true);
         }
-        let passes = run(test, &self.folder.join("no-swap"), url)?.0.is_passed();
-        if passes {
-            lock(&self.whole).insert(test.name.clone());
+        let End::Passed(whole) = run(test, &swap.with_extension("none"), url, LIMIT)? else {
+            return Ok(false);
+        };
+        self.note(test, whole);
+        Ok(true)
+    }
+
+    /// How long a test may take before it counts as hung.
+    fn limit(&self, test: &Test) -> Duration {
+        match lock(&self.whole).get(&test.name) {
+            Some(whole) => LIMIT.min(PATIENCE + 10 * whole.took),
+            None => LIMIT,
         }
-        Ok(passes)
+    }
+
+    fn note(&self, test: &Test, whole: Whole) {
+        lock(&self.whole).insert(test.name.clone(), whole);
+    }
+
+    /// Whether this test is known to do without the statement.
+    fn does_without(&self, test: &Test, statement: &str) -> bool {
+        let whole = lock(&self.whole);
+        whole.get(&test.name).is_some_and(|whole| !whole.statements.contains(statement))
     }
 
     /// Whether a test fails without this clause: the first that does ends it.
-    fn notice(&self, number: usize, mutant: &Mutant, database: &str) -> Result<bool> {
-        let swap = self.folder.join(format!("swap-{number}"));
+    fn notice(&self, mutant: &Mutant, database: &str) -> Result<bool> {
+        let swap = self.folder.join(database);
         fs::write(&swap, format!("{}{BETWEEN}{}", mutant.from, mutant.to))?;
         let url = self.server.url_of(database);
         let mut noticed = None;
         for test in self.order(mutant) {
-            let (end, said) = run(test, &swap, &url)?;
-            match end {
-                End::Passed => continue,
-                End::Failed if said.contains("syntax error") => {
+            if self.does_without(test, &mutant.from) {
+                continue;
+            }
+            let limit = self.limit(test);
+            match run(test, &swap, &url, limit)? {
+                End::Passed(run) => {
+                    if !run.statements.contains(&mutant.from) {
+                        self.note(test, run);
+                    }
+                    continue;
+                }
+                End::Failed(said) if said.contains("syntax error") => {
                     bail!("expected a statement without its clause, not nonsense:\n{}", mutant.to)
                 }
                 // What waits for real time may fail on a slow machine, and then not again.
-                End::Failed if is_timed(test) && run(test, &swap, &url)?.0.is_passed() => continue,
-                End::Failed | End::Hung => ensure!(
-                    self.passes_whole(test, &url)?,
+                End::Failed(_)
+                    if is_timed(test)
+                        && matches!(run(test, &swap, &url, limit)?, End::Passed(_)) =>
+                {
+                    continue;
+                }
+                End::Failed(_) | End::Hung => ensure!(
+                    self.passes_whole(test, &swap, &url)?,
                     "expected {} to pass with nothing gone",
                     test.name
                 ),
@@ -179,7 +212,6 @@ impl Hunt {
             noticed = Some(&test.name);
             break;
         }
-        fs::remove_file(swap)?;
         let Some(test) = noticed else {
             println!("{}: NOTHING", mutant.name);
             return Ok(false);
@@ -191,14 +223,15 @@ impl Hunt {
     }
 
     /// The tests that can notice: the one that did last time, then for a table those of the schema and for a
-    /// statement the others, those that noticed most, the quick ones before those that run for seconds. A test that names one database says nothing about the other.
+    /// statement the others, the quick ones before those that run for seconds, those that noticed most. A test
+    /// that names one database says nothing about the other.
     fn order(&self, mutant: &Mutant) -> Vec<&Test> {
         // SQLite has one writer, so that nobody races there; a server that is killed has no clauses.
         let others: &[&str] = match mutant.database {
             Database::Postgres => &["sqlite", "killed::"],
             Database::Sqlite => &["postgres", "race::", "killed::"],
         };
-        let merits = lock(&self.merits);
+        let (merits, whole) = (lock(&self.merits), lock(&self.whole));
         let known = self.known.get(&mutant.name).map(|(test, _)| test);
         let mut tests: Vec<&Test> = self
             .tests
@@ -209,44 +242,58 @@ impl Hunt {
             let merit = merits.get(&test.name).copied().unwrap_or(0);
             let apart = mutant.name.contains(".sql ") != test.name.contains("::schema::");
             let own = test.name.contains(&mutant.database.to_string());
-            let slow = is_timed(test) || SLOW.iter().any(|part| test.name.starts_with(part));
-            (known != Some(&test.name), apart, usize::MAX - merit, slow, !own)
+            let slow = match whole.get(&test.name) {
+                Some(whole) => whole.took > QUICK,
+                None => is_timed(test) || SLOW.iter().any(|part| test.name.starts_with(part)),
+            };
+            (known != Some(&test.name), apart, slow, usize::MAX - merit, !own)
         });
         tests
     }
 }
 
-/// Tests that run for seconds.
+/// Tests that run for seconds, until it is known which do.
 const SLOW: [&str; 3] = ["crowd::", "race::", "random::"];
 
-/// How long a test may wait for a row before it counts as hung.
-const LIMIT: Duration = Duration::from_mins(1);
+const QUICK: Duration = Duration::from_secs(1);
 
-fn run(test: &Test, swap: &Path, url: &str) -> Result<(End, String)> {
-    let output = swap.with_extension("said");
+/// How long a test may wait for a row before it counts as hung, while nobody knows how long it takes.
+const LIMIT: Duration = Duration::from_mins(1);
+/// And how much longer than it should, where somebody does.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn run(test: &Test, swap: &Path, url: &str, limit: Duration) -> Result<End> {
+    let (output, sent) = (swap.with_extension("said"), swap.with_extension("sent"));
+    fs::write(&sent, "")?;
+    let begin = Instant::now();
     let mut child = Command::new(&test.program)
         .args(["--exact", &test.name])
         .env(VARIABLE, swap)
+        .env(SENT, &sent)
         .env(postgres::VARIABLE, url)
         .env("PROPTEST_MAX_SHRINK_ITERS", "0")
         .stdout(fs::File::create(&output)?)
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("expected to start {}", test.program))?;
-    let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if begin.elapsed() > LIMIT {
+        if begin.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            return Ok((End::Hung, String::new()));
+            return Ok(End::Hung);
         }
         thread::sleep(Duration::from_millis(5));
     };
-    let said = fs::read_to_string(&output)?;
-    Ok((if status.success() { End::Passed } else { End::Failed }, said))
+    let took = begin.elapsed();
+    if !status.success() {
+        return Ok(End::Failed(fs::read_to_string(&output)?));
+    }
+    let statements = fs::read_to_string(&sent)?;
+    let statements = statements.split_terminator(BETWEEN).map(str::to_owned).collect();
+    Ok(End::Passed(Whole { statements, took }))
 }
 
 fn stamp(programs: &[String]) -> Result<String> {
