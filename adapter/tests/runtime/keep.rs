@@ -34,57 +34,39 @@ fn kept(state: i64) -> Kept {
     Kept { state: State(u8::try_from(state).unwrap()), version: 0 }
 }
 
-impl Keeper<Transaction<'static, Sqlite>> for Orders {
-    async fn load(
-        &self,
-        tx: &mut Transaction<'static, Sqlite>,
-        entity: &Named<'_>,
-    ) -> Result<Kept, HandlerError> {
-        let insert = "INSERT INTO orders (id, state) VALUES ($1, 0) ON CONFLICT DO NOTHING";
-        let made = sqlx::query(insert).bind(entity.resource).execute(&mut **tx).await;
-        made.map_err(|error| blame(&error))?;
-        let select = sqlx::query_scalar("SELECT state FROM orders WHERE id = $1");
-        let state = select.bind(entity.resource).fetch_one(&mut **tx).await;
-        state.map(kept).map_err(|error| blame(&error))
-    }
+/// The two differ in how they lock.
+macro_rules! keeps_orders {
+    ($database:ty, $select:literal) => {
+        impl Keeper<Transaction<'static, $database>> for Orders {
+            async fn load(
+                &self,
+                tx: &mut Transaction<'static, $database>,
+                entity: &Named<'_>,
+            ) -> Result<Kept, HandlerError> {
+                let insert = "INSERT INTO orders (id, state) VALUES ($1, 0) ON CONFLICT DO NOTHING";
+                let made = sqlx::query(insert).bind(entity.resource).execute(&mut **tx).await;
+                made.map_err(|error| blame(&error))?;
+                let select = sqlx::query_scalar($select);
+                let state = select.bind(entity.resource).fetch_one(&mut **tx).await;
+                state.map(kept).map_err(|error| blame(&error))
+            }
 
-    async fn store(
-        &self,
-        tx: &mut Transaction<'static, Sqlite>,
-        entity: &Named<'_>,
-        kept: Kept,
-    ) -> Result<(), HandlerError> {
-        let update = sqlx::query("UPDATE orders SET state = $2 WHERE id = $1");
-        let update = update.bind(entity.resource).bind(i64::from(kept.state.0));
-        update.execute(&mut **tx).await.map(drop).map_err(|error| blame(&error))
-    }
+            async fn store(
+                &self,
+                tx: &mut Transaction<'static, $database>,
+                entity: &Named<'_>,
+                kept: Kept,
+            ) -> Result<(), HandlerError> {
+                let update = sqlx::query("UPDATE orders SET state = $2 WHERE id = $1");
+                let update = update.bind(entity.resource).bind(i64::from(kept.state.0));
+                update.execute(&mut **tx).await.map(drop).map_err(|error| blame(&error))
+            }
+        }
+    };
 }
 
-impl Keeper<Transaction<'static, Postgres>> for Orders {
-    async fn load(
-        &self,
-        tx: &mut Transaction<'static, Postgres>,
-        entity: &Named<'_>,
-    ) -> Result<Kept, HandlerError> {
-        let insert = "INSERT INTO orders (id, state) VALUES ($1, 0) ON CONFLICT DO NOTHING";
-        let made = sqlx::query(insert).bind(entity.resource).execute(&mut **tx).await;
-        made.map_err(|error| blame(&error))?;
-        let select = sqlx::query_scalar("SELECT state FROM orders WHERE id = $1 FOR UPDATE");
-        let state = select.bind(entity.resource).fetch_one(&mut **tx).await;
-        state.map(kept).map_err(|error| blame(&error))
-    }
-
-    async fn store(
-        &self,
-        tx: &mut Transaction<'static, Postgres>,
-        entity: &Named<'_>,
-        kept: Kept,
-    ) -> Result<(), HandlerError> {
-        let update = sqlx::query("UPDATE orders SET state = $2 WHERE id = $1");
-        let update = update.bind(entity.resource).bind(i64::from(kept.state.0));
-        update.execute(&mut **tx).await.map(drop).map_err(|error| blame(&error))
-    }
-}
+keeps_orders!(Sqlite, "SELECT state FROM orders WHERE id = $1");
+keeps_orders!(Postgres, "SELECT state FROM orders WHERE id = $1 FOR UPDATE");
 
 fn kept_by_the_shop<S: Sql>(bed: &Bed<S>, shop: &Shop) -> Inbox<S>
 where

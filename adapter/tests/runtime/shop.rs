@@ -73,29 +73,23 @@ fn line(event: &Incoming<'_>) -> String {
     format!("{} {}", event.resource, event.name)
 }
 
-impl Handler<Transaction<'static, Sqlite>> for Shop {
-    async fn apply(
-        &self,
-        tx: &mut Transaction<'static, Sqlite>,
-        event: &Incoming<'_>,
-    ) -> Result<(), HandlerError> {
-        let insert = sqlx::query("INSERT INTO effects (line) VALUES ($1)").bind(line(event));
-        insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
-        self.end(event.resource).await
-    }
+macro_rules! books_into_effects {
+    ($($database:ty),+) => {
+        $(impl Handler<Transaction<'static, $database>> for Shop {
+            async fn apply(
+                &self,
+                tx: &mut Transaction<'static, $database>,
+                event: &Incoming<'_>,
+            ) -> Result<(), HandlerError> {
+                let insert = sqlx::query("INSERT INTO effects (line) VALUES ($1)").bind(line(event));
+                insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
+                self.end(event.resource).await
+            }
+        })+
+    };
 }
 
-impl Handler<Transaction<'static, Postgres>> for Shop {
-    async fn apply(
-        &self,
-        tx: &mut Transaction<'static, Postgres>,
-        event: &Incoming<'_>,
-    ) -> Result<(), HandlerError> {
-        let insert = sqlx::query("INSERT INTO effects (line) VALUES ($1)").bind(line(event));
-        insert.execute(&mut **tx).await.map_err(|error| blame(&error))?;
-        self.end(event.resource).await
-    }
-}
+books_into_effects!(Sqlite, Postgres);
 
 /// An order: new, paid, shipped; each event moves it one on, and books once.
 pub(crate) fn order(early: Early) -> Model {
