@@ -37,7 +37,6 @@ pub(crate) trait Session {
 
     /// Inserts new rows and gives the keys of those whose place was free.
     async fn insert_endpoints(&mut self, rows: &[(Endpoint, &Callback)]) -> Result<Vec<Id>, Error>;
-    async fn insert_entities(&mut self, rows: &[Entity]) -> Result<Vec<Id>, Error>;
     async fn insert_operations(&mut self, rows: &[Operation]) -> Result<Vec<Operation>, Error>;
     async fn insert_receipts(&mut self, rows: &[(Receipt, &Letter)]) -> Result<Vec<Id>, Error>;
     async fn insert_deliveries(&mut self, rows: &[Delivery]) -> Result<Vec<Id>, Error>;
@@ -213,8 +212,7 @@ impl<'a> Batch<'a> {
                 spots(session.insert_endpoints(&rows).await?, Spot::Endpoint)
             }
             Kind::Entity => {
-                let rows: Vec<_> = writes().filter_map(entity).collect();
-                spots(session.insert_entities(&rows).await?, Spot::Entity)
+                unreachable!("an entity is made by `Store::load`, in its initial state")
             }
             Kind::Operation => {
                 let rows: Vec<_> = writes().filter_map(operation).collect();
@@ -272,10 +270,6 @@ fn letter<'a>(write: &Write, content: Content<'a>) -> Option<(Receipt, &'a Lette
         unreachable!("a new receipt is written beside its letter")
     };
     Some((put.row, letter))
-}
-
-fn entity(write: &Write) -> Option<Entity> {
-    if let Write::Entity(put) = write { Some(put.row) } else { None }
 }
 
 fn operation(write: &Write) -> Option<Operation> {

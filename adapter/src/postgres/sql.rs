@@ -23,11 +23,6 @@ pub(super) const INSERT_ENDPOINTS: &str = "INSERT INTO hookproof_endpoints
 pub(super) const INSERT_SUBSCRIPTIONS: &str =
     "INSERT INTO hookproof_subscriptions (endpoint, event_type)
      SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])";
-pub(super) const INSERT_ENTITIES: &str =
-    "INSERT INTO hookproof_entities (id, rev, state, version, projected)
-     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-         AS new (id) ORDER BY id
-     ON CONFLICT (id) DO NOTHING RETURNING id";
 pub(super) const INSERT_OPERATIONS: &str =
     "INSERT INTO hookproof_operations (entity, transition, occurrence)
      SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[])

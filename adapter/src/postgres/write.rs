@@ -4,7 +4,7 @@ use hookproof_core::{
     Id, Millis, Reason,
     endpoint::Endpoint,
     inbox::Receipt,
-    model::{Entity, Operation, Transition},
+    model::{Operation, Transition},
     outbox::{Delivery, Event},
     plan::{About, Audit},
 };
@@ -228,17 +228,6 @@ impl Session for PgSession<'_> {
             rows.iter().filter(|(endpoint, _)| free.contains(&endpoint.id)).copied().collect();
         self.insert_subscriptions(&new).await?;
         Ok(free)
-    }
-
-    async fn insert_entities(&mut self, rows: &[Entity]) -> Result<Vec<Id>, Error> {
-        let rows: Vec<_> = rows.iter().map(EntityRow::from).collect();
-        let query = sqlx::query_as(sql::INSERT_ENTITIES)
-            .bind(column(&rows, |row| row.id))
-            .bind(column(&rows, |row| row.rev))
-            .bind(column(&rows, |row| row.state))
-            .bind(column(&rows, |row| row.version))
-            .bind(column(&rows, |row| row.projected));
-        self.ids("new entities", query).await
     }
 
     async fn insert_operations(&mut self, rows: &[Operation]) -> Result<Vec<Operation>, Error> {

@@ -220,7 +220,7 @@ const SUBSCRIBERS: &str = "SELECT e.id, e.rev, e.life, e.left_ms, e.next_ms,
      JOIN hookproof_endpoints AS e ON e.account = o.account
      JOIN hookproof_subscriptions AS s
          ON s.endpoint = e.id AND s.event_type IN (o.event_type, '*')
-     WHERE o.id = $1 GROUP BY e.id ORDER BY e.id";
+     WHERE o.id = $1 GROUP BY e.id";
 const ADDRESSES: &str = "SELECT id, account, url FROM hookproof_endpoints WHERE id IN (";
 const SECRETS: &str = "SELECT id, endpoint, sealed, from_ms, until_ms, revoked
      FROM hookproof_secrets WHERE endpoint IN (";
@@ -232,7 +232,7 @@ const DELIVERIES_OF: &str =
 const UNMARKED: &str = "SELECT id FROM outbox_events
      WHERE wake IS NULL AND processed_at IS NULL AND id > $1 ORDER BY id LIMIT $2";
 const EVENT_TYPES: &str = "SELECT event_type FROM hookproof_subscriptions
-     WHERE endpoint = $1 AND until_ms IS NULL ORDER BY event_type";
+     WHERE endpoint = $1 AND until_ms IS NULL";
 const SET_URL: &str = "UPDATE hookproof_endpoints SET url = $2 WHERE id = $1";
 const SET_REASON: &str = "UPDATE hookproof_endpoints SET reason = $2 WHERE id = $1";
 /// Whoever comes back in the millisecond in which it came has never been away.

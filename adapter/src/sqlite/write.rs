@@ -6,7 +6,7 @@ use hookproof_core::{
     Id, Millis, Reason,
     endpoint::Endpoint,
     inbox::Receipt,
-    model::{Entity, Operation},
+    model::Operation,
     outbox::{Delivery, Event},
     plan::{About, Audit},
 };
@@ -182,23 +182,6 @@ impl Session for SqliteSession<'_> {
         Ok(free)
     }
 
-    async fn insert_entities(&mut self, rows: &[Entity]) -> Result<Vec<Id>, Error> {
-        let mut free = Vec::new();
-        for entity in rows {
-            let row = EntityRow::from(entity);
-            let query = sqlx::query(INSERT_ENTITY)
-                .bind(row.id)
-                .bind(row.rev)
-                .bind(row.state)
-                .bind(row.version)
-                .bind(row.projected);
-            if self.run("a new entity", query).await? == 1 {
-                free.push(entity.id);
-            }
-        }
-        Ok(free)
-    }
-
     async fn insert_operations(&mut self, rows: &[Operation]) -> Result<Vec<Operation>, Error> {
         let mut free = Vec::new();
         for operation in rows {
@@ -349,8 +332,6 @@ const INSERT_ENDPOINT: &str = "INSERT INTO hookproof_endpoints
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING";
 const INSERT_SUBSCRIPTION: &str = "INSERT INTO hookproof_subscriptions (endpoint, event_type)
      VALUES ($1, $2)";
-const INSERT_ENTITY: &str = "INSERT INTO hookproof_entities (id, rev, state, version, projected)
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
 const INSERT_OPERATION: &str = "INSERT INTO hookproof_operations (entity, transition, occurrence)
      VALUES ($1, $2, $3) ON CONFLICT (entity, transition, occurrence) DO NOTHING";
 const INSERT_RECEIPT: &str = "INSERT INTO webhook_inbox

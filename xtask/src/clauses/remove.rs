@@ -205,8 +205,9 @@ impl<'a> Text<'a> {
     fn on_conflict(&self, at: usize) -> Vec<Removed> {
         let end = self.end(at, &["RETURNING"]);
         let mut removed = vec![self.without(at, end)];
-        if self.word(at + 2) == "(" {
-            let target = self.closed(at + 2);
+        let target = self.closed(at + 2);
+        // What is updated must be named.
+        if self.word(at + 2) == "(" && self.word(target + 1) == "NOTHING" {
             let text = self.without(at + 2, target).text;
             let clause = format!("{} in ON CONFLICT", self.clause(at + 2, target));
             removed.push(Removed { clause, text });

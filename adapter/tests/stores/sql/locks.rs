@@ -1,13 +1,15 @@
 //! Which rows a transaction has locked, how, and in which order. PostgreSQL alone: SQLite locks the database.
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::BTreeSet};
 
-use hookproof::{Bundle, Callback, Clock, Content, Keys, Letter, PgStore, Store, ident};
+use hookproof::{
+    Astray, Bundle, Callback, Clock, Content, Keys, Letter, PgStore, Store, UpkeepStore, ident,
+};
 use hookproof_core::{
     Digest, Id, Millis,
     endpoint::Endpoint,
-    inbox::{Arrival, Reading, receive},
-    model::{Entity, Operation, State, Transition},
+    inbox::{Arrival, Reading, Receipt, receive},
+    model::{Operation, Transition},
     outbox::{Delivery, Event, Subject},
     payload::Payload,
     plan::{Put, Write},
@@ -35,6 +37,7 @@ async fn store() -> PgStore {
     let store = databases::postgres_with(by_heap, Clock::fixed(NOW)).await;
     for key in [C, B, A] {
         let mut tx = store.begin().await.unwrap();
+        store.load(&mut tx, &entity(key)).await.unwrap();
         for fresh in fresh(key) {
             assert_eq!(fresh.write(&store, &mut tx).await, [true]);
         }
@@ -53,6 +56,11 @@ const A: Id = Id(0xa);
 const B: Id = Id(0xb);
 const C: Id = Id(0xc);
 
+/// Loading it makes it.
+fn entity(key: Id) -> Keys {
+    Keys { entities: vec![key], ..Keys::default() }
+}
+
 fn keys(ids: &[Id]) -> [Keys; 5] {
     let ids = || ids.to_vec();
     [
@@ -70,7 +78,7 @@ fn guarded(key: Id) -> [Write; 5] {
     [
         Write::HoldEndpoint { id: key, rev: 0 },
         Write::HoldEntity { id: key, rev: 0 },
-        Write::Purge { id: key, rev: 0 },
+        Write::Receipt(Put { was, row: receipt(key) }),
         Write::Event(Put { was, row: event(key) }),
         Write::Delivery(Put { was, row: delivery(key) }),
     ]
@@ -85,6 +93,14 @@ fn event(key: Id) -> Event {
         wake: Some(Millis(0)),
         processed: None,
     }
+}
+
+fn receipt(key: Id) -> Receipt {
+    let arrival =
+        Arrival { receipt: key, digest: ident::digest(b"{}"), reading: Reading::UnknownType };
+    let plan = receive(None, &arrival, NOW, &InboxPolicy::hookproof());
+    let [Write::Receipt(put)] = plan.writes() else { unreachable!("it is the first") };
+    put.row
 }
 
 fn delivery(key: Id) -> Delivery {
@@ -114,16 +130,11 @@ impl Fresh {
 }
 
 /// A new row of each kind that plans insert.
-fn fresh(key: Id) -> [Fresh; 5] {
-    let arrival =
-        Arrival { receipt: key, digest: ident::digest(b"{}"), reading: Reading::UnknownType };
-    let receipt = receive(None, &arrival, NOW, &InboxPolicy::hookproof()).writes()[0];
-    let entity = Entity { id: key, rev: 0, state: State(0), version: 0, projected: None };
+fn fresh(key: Id) -> [Fresh; 4] {
     [
         Write::Endpoint(Put { was: None, row: Endpoint::registered(key) }),
-        Write::Entity(Put { was: None, row: entity }),
         Write::Operation(Operation { entity: key, transition: Transition(0), occurrence: 0 }),
-        receipt,
+        Write::Receipt(Put { was: None, row: receipt(key) }),
         Write::Delivery(Put { was: None, row: delivery(key) }),
     ]
     .map(|write| Fresh {
@@ -170,10 +181,6 @@ async fn what_is_loaded_is_locked_and_its_key_is_not() {
 async fn what_a_plan_guards_is_locked_and_its_key_is_not() {
     let store = store().await;
     for (table, write) in TABLES.into_iter().zip(guarded(A)) {
-        // The row goes, which is more than a lock.
-        if matches!(write, Write::Purge { .. }) {
-            continue;
-        }
         let mut tx = store.begin().await.unwrap();
         let bundle = Bundle { writes: &[write], content: Content::None };
         assert_eq!(store.write_each(&mut tx, &[bundle]).await, Ok(vec![true]), "{table}");
@@ -252,11 +259,25 @@ async fn guards_are_locked_in_the_order_of_their_keys() {
 
 /// Whether nobody is just inserting this.
 async fn is_untaken(store: &PgStore, fresh: &Fresh) -> bool {
-    let mut tx = store.begin().await.unwrap();
-    sqlx::query("SET LOCAL lock_timeout = '1ms'").execute(&mut *tx).await.unwrap();
+    let mut tx = impatient(store).await;
     let written = store.write_each(&mut tx, &[fresh.bundle()]).await;
     store.rollback(tx).await.unwrap();
     written == Ok(vec![true])
+}
+
+/// Whether nobody is just making this entity.
+async fn is_unmade(store: &PgStore, key: Id) -> bool {
+    let mut tx = impatient(store).await;
+    let made = store.load(&mut tx, &entity(key)).await;
+    store.rollback(tx).await.unwrap();
+    made.is_ok()
+}
+
+/// A transaction that does not wait for others.
+async fn impatient(store: &PgStore) -> Transaction<'static, Postgres> {
+    let mut tx = store.begin().await.unwrap();
+    sqlx::query("SET LOCAL lock_timeout = '1ms'").execute(&mut *tx).await.unwrap();
+    tx
 }
 
 #[tokio::test]
@@ -285,19 +306,58 @@ async fn rows_are_inserted_in_the_order_of_their_keys() {
 #[tokio::test]
 async fn entities_are_made_in_the_order_of_their_keys() {
     let store = databases::postgres(Clock::fixed(NOW)).await;
-    let entities = |ids: &[Id]| Keys { entities: ids.to_vec(), ..Keys::default() };
     let (mut holder, mut tx) = (store.begin().await.unwrap(), store.begin().await.unwrap());
-    store.load(&mut holder, &entities(&[B])).await.unwrap();
+    store.load(&mut holder, &entity(B)).await.unwrap();
     let pid = pid(&mut tx).await;
-    let wanted = entities(&[C, A, B]);
+    let wanted = Keys { entities: vec![C, A, B], ..Keys::default() };
     let load = async { store.load(&mut tx, &wanted).await.map(drop) };
-    let [_, a, ..] = fresh(A);
-    let [_, c, ..] = fresh(C);
     let look = async || {
-        assert!(!is_untaken(&store, &a).await, "the first");
-        assert!(is_untaken(&store, &c).await, "the last");
+        assert!(!is_unmade(&store, A).await, "the first");
+        assert!(is_unmade(&store, C).await, "the last");
     };
     while_it_waits(&store, pid, holder, load, look).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_looked_through_passes_by_what_another_holds() {
+    let store = store().await;
+    for table in ["outbox_events", "hookproof_deliveries", "webhook_inbox"] {
+        let wake = sqlx::AssertSqlSafe(format!("UPDATE {table} SET wake = $1"));
+        sqlx::query(wake).bind((NOW + 1).0 as i64).execute(store.pool()).await.unwrap();
+    }
+    let mut holder = store.begin().await.unwrap();
+    for keys in keys(&[B]) {
+        store.load(&mut holder, &keys).await.unwrap();
+    }
+    let mut tx = impatient(&store).await;
+    let due = store.due_receipts(&mut tx, 9, NOW + 1).await.unwrap();
+    let due: BTreeSet<u128> = due.iter().map(|receipt| receipt.id.0).collect();
+    assert_eq!(due, [A.0, C.0].into());
+    for astray in [Astray::Events, Astray::Deliveries, Astray::Receipts] {
+        assert_eq!(store.pull_in(&mut tx, astray, NOW, 9).await, Ok(2), "{astray:?}");
+    }
+}
+
+/// Whoever decides on the sleeper waits for the entity that its waker holds: a wake that waited too would be
+/// a deadlock.
+#[tokio::test]
+async fn a_wake_passes_by_what_is_being_decided() {
+    let store = store().await;
+    let asleep = "UPDATE webhook_inbox SET status = 'DEFERRED', wake = $1, entity = $2";
+    let asleep = sqlx::query(asleep).bind((NOW + 1).0 as i64).bind(uuid::Uuid::from_u128(A.0));
+    asleep.execute(store.pool()).await.unwrap();
+    let receipts = |ids: &[Id]| Keys { receipts: ids.to_vec(), ..Keys::default() };
+    let mut holder = store.begin().await.unwrap();
+    store.load(&mut holder, &receipts(&[B])).await.unwrap();
+    let mut tx = impatient(&store).await;
+    let wake = Bundle { writes: &[Write::Wake { entity: A }], content: Content::None };
+    assert_eq!(store.write_each(&mut tx, &[wake]).await, Ok(vec![true]));
+    store.commit(tx).await.unwrap();
+    store.rollback(holder).await.unwrap();
+    let mut tx = store.begin().await.unwrap();
+    let rows = store.load(&mut tx, &receipts(&[A, B, C])).await.unwrap();
+    let wakes: Vec<_> = rows.receipts.iter().map(Receipt::wake).collect();
+    assert_eq!(wakes, [Some(NOW), Some(NOW + 1), Some(NOW)]);
 }
 
 /// A guard that was waited for shows what was committed meanwhile, whatever the server's default is.
