@@ -101,6 +101,15 @@ async fn who_wanted_a_type_at_an_instant_stays_known<S: Sql + SenderStore>(bed: 
     outbox.subscribe(id, &["order.paid"]).await.unwrap();
     publishes(&bed.store, "order_3", "order.paid").await;
     assert_eq!(round(&outbox, OK).await.len(), 2, "it is back");
+    outbox.subscribe(id, &[]).await.unwrap();
+    outbox.subscribe(id, &["order.paid"]).await.unwrap();
+    publishes(&bed.store, "order_4", "order.paid").await;
+    assert_eq!(round(&outbox, OK).await.len(), 2, "it was never away");
+    bed.pass(1);
+    outbox.subscribe(id, &[]).await.unwrap();
+    let ends = "SELECT coalesce(CAST(until_ms AS TEXT), 'none') FROM hookproof_subscriptions
+         WHERE event_type = 'order.paid' ORDER BY 1";
+    assert_eq!(bed.store.texts(ends).await, ["1700000000001", "1700000000003", "none"]);
 }
 
 async fn during_a_rotation_both_secrets_verify_and_then_one<S: Sql + SenderStore>(bed: Bed<S>) {
@@ -131,9 +140,12 @@ async fn during_a_rotation_both_secrets_verify_and_then_one<S: Sql + SenderStore
 async fn secrets_are_sealed_at_rest<S: Sql + SenderStore>(bed: Bed<S>) {
     let outbox = outbox(&bed);
     let id = register(&outbox).await;
+    outbox.add_secret(id, &OTHER_SECRET.into()).await.unwrap();
     let mut tx = bed.store.begin().await.unwrap();
     let address = bed.store.addresses(&mut tx, &[id].into()).await.unwrap().remove(0);
+    let forms = bed.store.secret_forms(&mut tx).await.unwrap();
     drop(tx);
+    assert_eq!((address.secrets.len(), forms.len()), (2, 1), "all in the same way");
     let stored = &address.secrets[0].bytes;
     assert!(!stored.windows(8).any(|part| SECRET.as_bytes().windows(8).any(|it| it == part)));
     assert!(!format!("{address:?}").contains("whsec"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookproof::{EVERY_TYPE, NotDone, Outbox, SenderStore, Settled};
+use hookproof::{EVERY_TYPE, NewEndpoint, NotDone, Outbox, SenderStore, Settled};
 use hookproof_core::{
     Id, Reason,
     answer::Answer,
@@ -40,6 +40,8 @@ async fn an_event_reaches_each_subscriber_once_and_is_marked<S: Sql + SenderStor
     register(&outbox).await;
     outbox.register(&endpoint(&["order.paid"])).await.unwrap();
     outbox.register(&endpoint(&["order.shipped"])).await.unwrap();
+    let stranger = NewEndpoint { account: "other".to_owned(), ..endpoint(&[EVERY_TYPE]) };
+    outbox.register(&stranger).await.unwrap();
     publishes(&bed.store, "order_1", "order.paid").await;
     publishes(&bed.store, "order_2", "order.returned").await;
     let sent = round(&outbox, OK).await;
@@ -192,7 +194,7 @@ where
     Shop: Handler<S::Tx>,
 {
     let outbox: Outbox<S> = outbox(&bed).profile(Profile { slots: 9, ..profile() });
-    let target = hookproof::NewEndpoint { secret: None, ..endpoint(&[]) };
+    let target = NewEndpoint { secret: None, ..endpoint(&[]) };
     let target = outbox.register(&target).await.unwrap();
     let rule = |event, from, to, external| Rule {
         event,

@@ -5,6 +5,7 @@ mod disk;
 mod enqueue;
 pub(crate) mod faults;
 pub(crate) mod handlers;
+mod keys;
 mod killed;
 mod locks;
 mod open;

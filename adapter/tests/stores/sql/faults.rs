@@ -138,7 +138,7 @@ pub(crate) async fn two_copies_at_once_are_one_receipt() {
     assert_eq!(copy, [false], "R4: one receipt of two copies");
 }
 
-async fn published<S: Store>(store: &S, ids: &[u128]) -> Vec<Event> {
+pub(super) async fn published<S: Store>(store: &S, ids: &[u128]) -> Vec<Event> {
     let mut tx = store.begin().await.unwrap();
     for id in ids {
         let message = Message {
@@ -213,7 +213,7 @@ async fn fanned_out<S: Store>(store: &S, clock: &Clock) {
     commit(store, store.begin().await.unwrap(), first, Content::None).await.unwrap();
 }
 
-fn event_to_first(event: &Event, key: u128) -> Plan<usize> {
+pub(super) fn event_to_first(event: &Event, key: u128) -> Plan<usize> {
     event.fan_out(&[(Endpoint::registered(Id(0)), Id(key))], NOW).expect("due")
 }
 

@@ -1,7 +1,11 @@
 //! Opening a store: what it refuses, and what it says.
 
 use hookproof::{Clock, Durability, Error, PgStore, SCHEMA_VERSION, SqliteStore};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{
+    ConnectOptions as _,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::SqliteConnectOptions,
+};
 
 use crate::databases;
 
@@ -61,6 +65,16 @@ async fn sqlite_keeps_what_it_commits() {
     assert_eq!(pragma("PRAGMA journal_mode").await, "wal");
     let full: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(store.pool()).await.unwrap();
     assert_eq!(full, 2);
+}
+
+#[tokio::test]
+async fn an_applications_own_database_is_migrated_beside_its_tables_in_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let mut shop = options.connect().await.unwrap();
+    sqlx::raw_sql("CREATE TABLE orders (id TEXT)").execute(&mut shop).await.unwrap();
+    assert_eq!(SqliteStore::migrate(&path).await, Ok(0));
 }
 
 #[tokio::test]
