@@ -54,14 +54,20 @@ struct Mutant {
     to: String,
 }
 
-pub(crate) fn run(workspace: &Metadata, only: &[String], fresh: bool) -> Result<()> {
+pub(crate) fn run(
+    workspace: &Metadata,
+    only: &[String],
+    tests: &[&str],
+    fresh: bool,
+) -> Result<()> {
     let all = mutants(&tidy::texts()?);
     let chosen =
         |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let chosen: Vec<Mutant> = all.into_iter().filter(|mutant| chosen(&mutant.name)).collect();
     ensure!(!chosen.is_empty(), "expected a name that contains {}", only.join(" or "));
     let folder = workspace.target_directory.join("clauses");
-    let programs = copy::build(folder.as_std_path(), workspace.target_directory.as_std_path())?;
+    let target = workspace.target_directory.as_std_path();
+    let programs = copy::build(folder.as_std_path(), target, tests)?;
     let unnoticed = Hunt::new(folder.as_std_path(), &programs, fresh)?.run(&chosen)?;
     for name in &unnoticed {
         println!("unnoticed: {name}");
@@ -133,3 +139,6 @@ fn clauses(files: &[(String, String)]) -> Vec<Mutant> {
     found.retain(|mutant| tried.insert((mutant.name.clone(), mutant.to.clone())));
     found
 }
+
+/// The tests of the adapter that can notice.
+pub(crate) const TESTS: [&str; 2] = ["stores", "runtime"];

@@ -76,7 +76,9 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Test { only } => test::run(&workspace, &only),
         Verb::Tidy => tidy::run(&workspace),
         Verb::Postgres { command } => postgres::run(&command),
-        Verb::Mutants { sql: true, only, fresh } => clauses::run(&workspace, &only, fresh),
+        Verb::Mutants { sql: true, only, fresh } => {
+            clauses::run(&workspace, &only, &clauses::TESTS, fresh)
+        }
         Verb::Mutants { sql: false, fresh, .. } => mutants::run(&workspace, fresh),
         Verb::Sabotage { only } => sabotage::run(&workspace, &only),
     }

@@ -14,15 +14,16 @@ pub(super) const VARIABLE: &str = "HOOKPROOF_SWAP";
 pub(super) const SENT: &str = "HOOKPROOF_SENT";
 pub(super) const BETWEEN: &str = "\n----\n";
 
-/// The store suite and the tests of the runtime, as programs of the copy. They are built where all else is,
-/// so that only the copy itself is compiled; its feature keeps it apart from what it is a copy of.
-pub(super) fn build(folder: &Path, target: &Path) -> Result<Vec<String>> {
+/// The programs of these tests of the copy. They are built where all else is, so that only the copy itself is
+/// compiled; its feature keeps it apart from what it is a copy of.
+pub(super) fn build(folder: &Path, target: &Path, tests: &[&str]) -> Result<Vec<String>> {
     let copy = folder.join("copy");
     write(&copy)?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
         .args(["test", "--locked", "--release", "--package", "hookproof", "--no-run"])
-        .args(["--features", FEATURE, "--test", "stores", "--test", "runtime"])
+        .args(["--features", FEATURE])
+        .args(tests.iter().flat_map(|test| ["--test", test]))
         .args(["--message-format", "json-render-diagnostics", "--target-dir"])
         .arg(target)
         .arg("--manifest-path")

@@ -229,7 +229,7 @@ impl Hunt {
         // SQLite has one writer, so that nobody races there; a server that is killed has no clauses.
         let others: &[&str] = match mutant.database {
             Database::Postgres => &["sqlite", "killed::"],
-            Database::Sqlite => &["postgres", "race::", "killed::"],
+            Database::Sqlite => &["postgres", "locks::", "race::", "killed::"],
         };
         let (merits, whole) = (lock(&self.merits), lock(&self.whole));
         let known = self.known.get(&mutant.name).map(|(test, _)| test);

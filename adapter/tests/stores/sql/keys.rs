@@ -33,7 +33,7 @@ macro_rules! in_each_database {
 
 in_each_database!(
     the_same_id_from_elsewhere_is_another_delivery,
-    another_occurrence_is_not_booked,
+    an_operation_is_booked_once_and_another_occurrence_is_not,
     a_claim_loads_what_it_sends_and_nothing_else,
     a_delivery_with_the_key_of_another_is_an_error,
 );
@@ -62,11 +62,12 @@ fn operation(entity: u128, transition: u16, occurrence: u64) -> Operation {
 }
 
 /// R6: the second renewal is a second operation.
-async fn another_occurrence_is_not_booked<S: Store>(store: S) {
+async fn an_operation_is_booked_once_and_another_occurrence_is_not<S: Store>(store: S) {
     let mut tx = store.begin().await.unwrap();
     let booked = Write::Operation(operation(0, 1, 1));
     let bundle = Bundle { writes: &[booked], content: Content::None };
     assert_eq!(store.write_each(&mut tx, &[bundle]).await, Ok(vec![true]));
+    assert_eq!(store.write_each(&mut tx, &[bundle]).await, Ok(vec![false]), "R7");
     assert_eq!(store.is_booked(&mut tx, operation(0, 1, 1)).await, Ok(true));
     for other in [operation(1, 1, 1), operation(0, 2, 1), operation(0, 1, 2)] {
         assert_eq!(store.is_booked(&mut tx, other).await, Ok(false), "{other:?}");

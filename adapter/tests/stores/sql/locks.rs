@@ -321,7 +321,8 @@ async fn entities_are_made_in_the_order_of_their_keys() {
 #[tokio::test]
 async fn what_is_looked_through_passes_by_what_another_holds() {
     let store = store().await;
-    for table in ["outbox_events", "hookproof_deliveries", "webhook_inbox"] {
+    fall_asleep(&store).await;
+    for table in ["outbox_events", "hookproof_deliveries"] {
         let wake = sqlx::AssertSqlSafe(format!("UPDATE {table} SET wake = $1"));
         sqlx::query(wake).bind((NOW + 1).0 as i64).execute(store.pool()).await.unwrap();
     }
@@ -343,9 +344,7 @@ async fn what_is_looked_through_passes_by_what_another_holds() {
 #[tokio::test]
 async fn a_wake_passes_by_what_is_being_decided() {
     let store = store().await;
-    let asleep = "UPDATE webhook_inbox SET status = 'DEFERRED', wake = $1, entity = $2";
-    let asleep = sqlx::query(asleep).bind((NOW + 1).0 as i64).bind(uuid::Uuid::from_u128(A.0));
-    asleep.execute(store.pool()).await.unwrap();
+    fall_asleep(&store).await;
     let receipts = |ids: &[Id]| Keys { receipts: ids.to_vec(), ..Keys::default() };
     let mut holder = store.begin().await.unwrap();
     store.load(&mut holder, &receipts(&[B])).await.unwrap();
@@ -358,6 +357,13 @@ async fn a_wake_passes_by_what_is_being_decided() {
     let rows = store.load(&mut tx, &receipts(&[A, B, C])).await.unwrap();
     let wakes: Vec<_> = rows.receipts.iter().map(Receipt::wake).collect();
     assert_eq!(wakes, [Some(NOW), Some(NOW + 1), Some(NOW)]);
+}
+
+/// Every receipt waits for the first entity.
+async fn fall_asleep(store: &PgStore) {
+    let asleep = "UPDATE webhook_inbox SET status = 'DEFERRED', wake = $1, entity = $2";
+    let asleep = sqlx::query(asleep).bind((NOW + 1).0 as i64).bind(uuid::Uuid::from_u128(A.0));
+    asleep.execute(store.pool()).await.unwrap();
 }
 
 /// A guard that was waited for shows what was committed meanwhile, whatever the server's default is.
