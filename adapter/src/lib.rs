@@ -54,6 +54,9 @@
 //!   contract's columns into `outbox_events`.
 //! - A store that does not keep what it commits is refused when it is opened (R3).
 
+#[macro_use]
+mod sql;
+
 mod audit;
 mod batch;
 mod bell;
