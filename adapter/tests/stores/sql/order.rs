@@ -19,7 +19,7 @@ use crate::databases;
 const NOW: Millis = Millis(1_700_000_000_000);
 
 /// Rows that were made in another order than they are due, and that no index puts right.
-const DUE: [&str; 12] = [
+const DUE: [&str; 13] = [
     "DROP INDEX hookproof_deliveries_wake",
     "DROP INDEX outbox_events_wake",
     "DROP INDEX outbox_events_unmarked",
@@ -46,7 +46,8 @@ const DUE: [&str; 12] = [
          ('IDa', 'p', 'a', '{}', 'paid', '', BYTES, 0, 'PENDING', 1, 'ID0', 0, 0, 0, 0, 0, false, 0)",
     "INSERT INTO hookproof_alerts (about_kind, about, reason)
      VALUES ('receipt', 'IDc', 'failing'), ('receipt', 'IDb', 'failing'), ('receipt', 'IDa', 'failing')",
-    "UPDATE hookproof_alerts SET reason = reason WHERE about = 'IDc'",
+    "UPDATE hookproof_alerts SET sent_at = raised_at WHERE about = 'IDc'",
+    "UPDATE hookproof_alerts SET sent_at = NULL",
 ];
 
 fn spelled(sql: &str, bytes: &str) -> String {
@@ -72,10 +73,10 @@ async fn postgres() -> PgStore {
     store
 }
 
-/// Has SQLite look through no index in its order, as it is free to.
+/// Has SQLite look through no index in its order, as it is free to, and through one for each value.
 const UNORDERED: [&str; 3] = [
     "ANALYZE",
-    "UPDATE sqlite_stat1 SET stat = stat || ' unordered' WHERE idx IS NOT NULL",
+    "UPDATE sqlite_stat1 SET stat = '1000000 1 1 unordered' WHERE idx IS NOT NULL",
     "ANALYZE sqlite_schema",
 ];
 
