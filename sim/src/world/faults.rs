@@ -52,7 +52,9 @@ impl Twist {
                 Self::HandlerFails,
                 Self::HandlerInfrastructure,
             ],
-            Step::PublishCommit { .. } | Step::Sweep { .. } => {
+            // A walk looks first, and commits in a step of its own.
+            Step::Sweep { .. } if setup.terms.timely => &[],
+            Step::PublishCommit { .. } | Step::Sweep { .. } | Step::SweepCommit { .. } => {
                 &[Self::CommitFails, Self::AnswerLost]
             }
             Step::Request(parcel) if is_call(parcel.from, setup) => &CALLS,

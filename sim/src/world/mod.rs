@@ -218,6 +218,7 @@ impl World {
             | Step::PublishCommit { .. }
             | Step::FanOut { .. }
             | Step::Sweep { .. }
+            | Step::SweepCommit { .. }
             | Step::Claim { .. }
             | Step::Start { .. }
             | Step::Await { .. }

@@ -187,6 +187,8 @@ impl World {
         }
     }
 
+    /// Looks at an event whose delivery was acknowledged. In a walk another relay may sweep it before this
+    /// one has read its deliveries and commits.
     pub(super) fn sweep(
         &mut self,
         owner: ProcessNo,
@@ -194,9 +196,23 @@ impl World {
         twist: Option<Twist>,
         ctx: &mut Ctx<'_>,
     ) {
+        let Some(row) = self.db(Side::Sender).events[index(event)] else { return };
+        if ctx.setup.terms.timely {
+            self.then(owner, ctx.setup.lags.disk_ms, Step::SweepCommit { row }, ctx);
+        } else {
+            self.sweep_commit(owner, &row, twist, ctx);
+        }
+    }
+
+    pub(super) fn sweep_commit(
+        &mut self,
+        owner: ProcessNo,
+        row: &Event,
+        twist: Option<Twist>,
+        ctx: &mut Ctx<'_>,
+    ) {
+        let no = row.id.0 as u32;
         let db = self.db(Side::Sender);
-        let Some(row) = db.events[index(event)] else { return };
-        let no = event.0 as u32;
         let made = (0..ctx.setup.endpoints)
             .filter_map(|p| db.delivery(Id(u128::from(ctx.setup.delivery(no, p)))).copied());
         let deliveries: Vec<Delivery> = made.collect();

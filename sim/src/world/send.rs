@@ -30,6 +30,7 @@ impl World {
             }
             Step::FanOut { event } => self.fan_out(owner, &event, twist, ctx),
             Step::Sweep { event } => self.sweep(owner, event, twist, ctx),
+            Step::SweepCommit { row } => self.sweep_commit(owner, &row, twist, ctx),
             Step::Claim { .. } => self.claim(task, twist, ctx),
             Step::Start { attempt, claimed } => self.start(owner, attempt, claimed, ctx),
             Step::Await { request } if ctx.is(Rogue::UnknownIsRefused) => {

@@ -51,6 +51,9 @@ pub enum Step {
     Sweep {
         event: Id,
     },
+    SweepCommit {
+        row: Event,
+    },
     Claim {
         row: Delivery,
         lane: Lane,
@@ -307,6 +310,7 @@ pub fn address(step: &Step) -> (u8, u32, u32) {
         Step::ReplayCommit { row, .. } => (28, of(row.id), row.rev),
         Step::CancelCommit { row } => (29, of(row.id), row.rev),
         Step::TurnCommit { row, .. } => (30, of(row.id), row.rev),
+        Step::SweepCommit { row } => (31, of(row.id), row.rev),
         Step::Secret { endpoint, turn } => {
             let (kind, secret) = match turn {
                 Turn::Install(secret) => (0, secret),

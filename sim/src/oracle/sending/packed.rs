@@ -72,8 +72,9 @@ struct Packing<'a> {
 
 impl Event {
     fn pack(&self, with: &Packing<'_>, key: &mut Vec<u8>) {
-        let Self { committed, fanned, adrift, owed, may, got, due, fan_outs, last: _ } = *self;
-        key.push(bits([committed, fanned, adrift]));
+        let Self { committed, fanned, closed, adrift, owed, may, got, .. } = *self;
+        let Self { due, fan_outs, last: _, .. } = *self;
+        key.push(bits([committed, fanned, closed, adrift]));
         if !committed || fanned {
             return;
         }

@@ -50,6 +50,7 @@ impl Sending {
             no.0
         );
         (event.committed, event.fanned, event.adrift) = (true, false, false);
+        event.closed = false;
         event.got = 0;
         (event.owed, event.may) = (owed, may);
         (event.due, event.fan_outs) = (due, fan_outs);
@@ -205,15 +206,14 @@ impl Sending {
             "event {} was fanned out {late_ms} ms too late",
             no.0
         );
-        event.fanned = true;
-        event.adrift = false;
+        (event.fanned, event.closed, event.adrift) = (true, closed, false);
         (event.owed, event.may, event.got) = (0, 0, 0);
         self.fan_outs += 1;
         Ok(())
     }
 
     /// `processed_at` says that every delivery is acknowledged; one that was cancelled does not
-    /// count, one that failed does.
+    /// count, one that failed does. It says so once: when that was counts.
     fn swept(&mut self, no: EventNo) -> Result<(), Breach> {
         let event = *row(&mut self.events, no.index());
         hold!(
@@ -222,12 +222,19 @@ impl Sending {
             "event {} is marked as processed before its fan-out",
             no.0
         );
+        hold!(
+            !event.closed || event.adrift,
+            S12,
+            "event {} is marked as processed, and was before",
+            no.0
+        );
         let mut next = event.last;
         while next != 0 {
             let delivery = &self.deliveries[next as usize - 1];
             is_told(no, next - 1, delivery)?;
             next = delivery.before;
         }
+        self.events[no.index()].closed = true;
         Ok(())
     }
 }

@@ -6,11 +6,14 @@ use super::clock::Clock;
 
 /// An event, as far as its fan-out goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, in any combination")]
 pub(super) struct Event {
     /// Whether its transaction committed.
     pub(super) committed: bool,
     /// Whether its fan-out committed.
     pub(super) fanned: bool,
+    /// Whether it is marked as processed: everybody has it, or nobody wants it.
+    pub(super) closed: bool,
     /// Whether a restore left open if it exists and was fanned out.
     pub(super) adrift: bool,
     /// The endpoints that must get it, until its fan-out.

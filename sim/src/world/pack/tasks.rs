@@ -52,7 +52,7 @@ impl Packer {
                 self.numbers([u64::from(*event), u64::from(*call), u64::from(found.is_some())]);
                 age(&mut self.bytes, now, *then);
             }
-            Step::FanOut { event } => self.event(world, event),
+            Step::FanOut { event: row } | Step::SweepCommit { row } => self.event(world, row),
             Step::Sweep { event } => self.id(*event),
             Step::Claim { row, lane, url, now: then, loaded } => {
                 self.delivery(world.db(side), row, now);
