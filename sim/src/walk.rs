@@ -182,7 +182,9 @@ impl Walker {
         if self.dies_before(&task, ctx) || self.stalls(&task, ctx) || self.waits(&task, ctx) {
             return;
         }
-        let twist = Self::twist(&task, ctx);
+        let twist = Self::twist(&task, ctx).filter(|twist| {
+            *twist != Twist::TakenId || self.world.taken_id(&task.step, ctx).is_some()
+        });
         self.world.step(task, twist, ctx);
     }
 

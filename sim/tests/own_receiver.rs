@@ -301,7 +301,7 @@ impl Handler<SimTx> for Only {
 
 #[test]
 #[should_panic(
-    expected = "nothing under it had failed, order.paid in 19 histories (seed 0, saying: no"
+    expected = "nothing under it had failed, order.paid in 20 histories (seed 0, saying: no"
 )]
 fn a_handler_that_refuses_everything_shows_nothing() {
     check(|| Only("")).seeds(0..20).run().assert_holds();

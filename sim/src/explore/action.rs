@@ -203,7 +203,8 @@ impl Budget {
             | Twist::Replay
             | Twist::ReplayLate
             | Twist::Truncate
-            | Twist::Relabel => false,
+            | Twist::Relabel
+            | Twist::TakenId => false,
         }
     }
 

@@ -59,12 +59,13 @@ pub enum Family {
     SecretRevoked,
     TargetPrivate,
     Redirect,
+    IdDrawnTwice,
 }
 
 impl Family {
     /// All families, in the order of the contract.
     #[rustfmt::skip]
-    pub const ALL: [Self; 55] = {
+    pub const ALL: [Self; 56] = {
         use Family::*;
         [
             DropRequest, DropResponse, Duplicate, Delay, Partition, PartitionOneWay, Hang, ResetRequest,
@@ -74,7 +75,7 @@ impl Family {
             OperatorReplay, ManualBooking, BulkResend, Poison, UnknownType, Unreadable,
             HandlerInfrastructure, StaleApi, FailingApi, ExternalTimeout, Purge, TwoVersions, OtherBytes,
             Republish, TwoEndpoints, OutOfOrder, Forged, Tampered, Stale, Replayed, Truncated, UnsignedId,
-            SecretRotated, SecretRevoked, TargetPrivate, Redirect,
+            SecretRotated, SecretRevoked, TargetPrivate, Redirect, IdDrawnTwice,
         ]
     };
 
@@ -137,6 +138,7 @@ impl Family {
             SecretRevoked => "secret revoked in flight",
             TargetPrivate => "target turned private",
             Redirect => "redirect",
+            IdDrawnTwice => "id drawn twice",
         }
     }
 }

@@ -255,7 +255,7 @@ rogues! {
     /// No guard on an event.
     UnguardedEvent: "unguarded-event", [S15, S12];
     /// No guard on a delivery.
-    UnguardedDelivery: "unguarded-delivery", [S5, S6, S2, S11];
+    UnguardedDelivery: "unguarded-delivery", [S5, S6, S2, S11, S3, R14];
 
     // Writes that are not there.
     /// Whoever waits is not woken.

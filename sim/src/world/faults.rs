@@ -1,7 +1,15 @@
 //! Which fault can hit which step, and what family it belongs to.
 
-use super::{Ctx, NOBODY, Step, Task, Twist, World};
-use crate::history::{Family, Side};
+use hookproof_core::{
+    Id,
+    outbox::{Delivery, Subject},
+};
+
+use super::{Ctx, NOBODY, Step, Task, Twist, World, work::model_of};
+use crate::{
+    dice::Site,
+    history::{Family, Side},
+};
 
 /// What can go wrong with a transaction that is about to commit.
 const COMMITS: [Twist; 4] =
@@ -33,7 +41,14 @@ impl Twist {
     /// What can go wrong with a step, each named once.
     pub fn of(step: &Step, setup: &crate::setup::Setup) -> &'static [Self] {
         match step {
-            Step::FanOut { .. } | Step::FetchCommit { .. } => &COMMITS,
+            Step::FanOut { .. } => &[
+                Self::Serialization,
+                Self::CommitFails,
+                Self::AnswerLost,
+                Self::Die,
+                Self::TakenId,
+            ],
+            Step::FetchCommit { .. } => &COMMITS,
             Step::ReceiveCommit { .. } => {
                 &[Self::Serialization, Self::CommitFails, Self::AnswerLost, Self::Die, Self::Hang]
             }
@@ -51,6 +66,7 @@ impl Twist {
                 Self::Die,
                 Self::HandlerFails,
                 Self::HandlerInfrastructure,
+                Self::TakenId,
             ],
             // A walk looks first, and commits in a step of its own.
             Step::Sweep { .. } if setup.terms.timely => &[],
@@ -117,7 +133,31 @@ impl Twist {
             Self::ReplayLate => Family::Stale,
             Self::Truncate => Family::Truncated,
             Self::Relabel => Family::UnsignedId,
+            Self::TakenId => Family::IdDrawnTwice,
         }
+    }
+}
+
+impl World {
+    /// The id of another delivery, for a host that draws it again; `None` where the step makes no delivery,
+    /// or there is no other.
+    pub fn taken_id(&self, step: &Step, ctx: &Ctx<'_>) -> Option<Id> {
+        let (side, at) = match step {
+            Step::FanOut { event } => (Side::Sender, event.id),
+            Step::WorkCommit { row, entity, booked: false, .. } => {
+                let rule = model_of(entity, ctx).rule(row.proposal?.event)?;
+                (Side::Receiver, rule.external.then_some(row.id)?)
+            }
+            _ => return None,
+        };
+        let own = |other: &&Delivery| match other.subject {
+            Subject::Event(event) => event == at,
+            Subject::Effect(_) => other.id == at,
+        };
+        let mut others = self.db(side).deliveries.iter().flatten().filter(|other| !own(other));
+        let many = others.clone().count() as u64;
+        let site = Site::new(TAKEN, at.0 as u32, self.now.0 as u32, 0);
+        others.nth(ctx.dice.below(site, many.max(1)) as usize).map(|other| other.id)
     }
 }
 
@@ -132,3 +172,5 @@ pub fn crash(process: super::ProcessNo, setup: &crate::setup::Setup) -> Family {
 fn is_call(from: super::ProcessNo, setup: &crate::setup::Setup) -> bool {
     from != NOBODY && World::side(from, setup) == Side::Receiver
 }
+
+const TAKEN: u8 = 0x8c;

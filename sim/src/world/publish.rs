@@ -162,10 +162,17 @@ impl World {
         }
         let no = event.id.0 as u32;
         let rows = self.db(Side::Sender).endpoints.clone();
-        let endpoints: Vec<(Endpoint, Id)> = (0..)
+        let mut endpoints: Vec<(Endpoint, Id)> = (0..)
             .zip(rows)
             .map(|(endpoint, row)| (row, Id(u128::from(ctx.setup.delivery(no, endpoint)))))
             .collect();
+        if twist == Some(Twist::TakenId)
+            && let Some(taken) = self.taken_id(&Step::FanOut { event: *event }, ctx)
+            && let Some((_, id)) =
+                endpoints.iter_mut().find(|(row, _)| row.subscribed_at(event.created))
+        {
+            *id = taken;
+        }
         let Some(plan) = event.fan_out(&endpoints, self.db_now(Side::Sender)) else { return };
         let half = ctx.is(Rogue::FanOutHalf) && twist == Some(Twist::Die);
         let node = self.node(owner, ctx);

@@ -259,6 +259,8 @@ pub enum Twist {
     Truncate,
     /// Somebody swaps the id in its header.
     Relabel,
+    /// The host draws an id for a new delivery that another one has, as a clone of a machine may.
+    TakenId,
 }
 
 /// Marks the tries of a task that has stood still once.

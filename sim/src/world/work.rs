@@ -112,8 +112,11 @@ impl World {
         ctx: &mut Ctx<'_>,
     ) {
         let owner = task.owner;
-        let model = model_of(&loaded.entity, ctx);
-        let ground = ground(loaded, model);
+        let taken = self.taken_id(&task.step, ctx).filter(|_| twist == Some(Twist::TakenId));
+        let mut ground = ground(loaded, model_of(&loaded.entity, ctx));
+        if let Some(taken) = taken {
+            ground.outside = Some((EFFECT_TARGET, taken));
+        }
         let Some(plan) = job.work(&loaded.row, &ground, loaded.now, ctx.inbox) else {
             return;
         };
@@ -396,7 +399,7 @@ impl World {
     }
 }
 
-fn model_of<'a>(entity: &Entity, ctx: &Ctx<'a>) -> &'a Model {
+pub(super) fn model_of<'a>(entity: &Entity, ctx: &Ctx<'a>) -> &'a Model {
     let terms = &ctx.setup.terms;
     &terms.models[usize::from(terms.model_of[index(entity.id)])]
 }

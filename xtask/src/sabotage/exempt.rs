@@ -1,6 +1,6 @@
 //! Lines that need no place in the list, each with the reason.
 
-use super::list::{DB, ENDPOINT, EVENT, GROUND, INBOX, OUTBOX, WORK};
+use super::list::{DB, ENDPOINT, GROUND, INBOX, OUTBOX};
 
 /// A line that looks like a guard, a fence or a wake, and is not tried.
 pub(super) struct Exempt {
@@ -29,18 +29,6 @@ pub(super) const EXEMPT: &[Exempt] = &[
     },
     Exempt { file: GROUND, line: "self.put(Entity { projected, ..*self.entity })", why: CALLERS },
     Exempt { file: GROUND, line: "self.hold()", why: CALLERS },
-    Exempt { file: EVENT, line: "Write::Delivery(Put { was: None, row })", why: KEY },
-    Exempt { file: WORK, line: "Some(Write::Delivery(Put { was: None, row }))", why: KEY },
-    Exempt {
-        file: EVENT,
-        line: "let row = Self { rev: self.rev.wrapping_add(1), processed: Some(now), ..*self };",
-        why: SWEEP,
-    },
-    Exempt {
-        file: EVENT,
-        line: "Some(Plan::new(vec![Write::Event(Put { was: Some(self.rev), row })], ()))",
-        why: SWEEP,
-    },
     Exempt {
         file: DB,
         line: "Write::Operation(operation) => self.operations.push(*operation),",
@@ -53,7 +41,4 @@ pub(super) const EXEMPT: &[Exempt] = &[
     },
 ];
 
-const KEY: &str = "its event or its operation is taken once; the constraint is for a database that was \
-                   mended by hand";
-const SWEEP: &str = "in the model a sweep is one statement, as in SQL";
 const CALLERS: &str = "each of its callers is in the list";

@@ -214,6 +214,24 @@ const DECISIONS: &[Patch] = &[
     },
     Patch {
         file: EVENT,
+        from: "Write::Delivery(Put { was: None, row })",
+        to: r#"unguarded!("a fan-out without the unique keys of its deliveries", Write::Delivery(Put { was: None, row }))"#,
+    },
+    Patch {
+        file: EVENT,
+        from: "let row = Self { rev: self.rev.wrapping_add(1), processed: Some(now), ..*self };
+        Some(Plan::new(vec![Write::Event(Put { was: Some(self.rev), row })], ()))",
+        to: r#"let step = u32::from(!wrong!("a sweep without a new revision"));
+        let row = Self { rev: self.rev.wrapping_add(step), processed: Some(now), ..*self };
+        Some(Plan::new(vec![unguarded!("a sweep without the guard of its event", Write::Event(Put { was: Some(self.rev), row }))], ()))"#,
+    },
+    Patch {
+        file: EVENT,
+        from: "self.wake.is_some() || self.processed.is_some() || deliveries.is_empty()",
+        to: r#"self.wake.is_some() || self.processed.is_some() && !wrong!("a sweep of what is marked already") || deliveries.is_empty()"#,
+    },
+    Patch {
+        file: EVENT,
         from: "let told = deliveries.iter().all(|delivery| delivery.stand == Stand::Acknowledged);",
         to: r#"let told = deliveries.iter().all(|delivery| delivery.stand == Stand::Acknowledged) || wrong!("a sweep that does not look");"#,
     },
@@ -493,6 +511,11 @@ const DECISIONS: &[Patch] = &[
         file: WORK,
         from: "Plan::new(vec![Write::Operation(operation), audit], ())",
         to: r#"Plan::new(vec![unguarded!("a booking by hand without the key of its operation", Write::Operation(operation)), audit], ())"#,
+    },
+    Patch {
+        file: WORK,
+        from: "Some(Write::Delivery(Put { was: None, row }))",
+        to: r#"Some(unguarded!("an effect outside without the unique key of its delivery", Write::Delivery(Put { was: None, row })))"#,
     },
     Patch {
         file: WORK,

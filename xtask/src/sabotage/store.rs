@@ -84,6 +84,7 @@ pub(super) const STORE: &[Patch] = &[
         from: "Write::Delivery(put) => rev(self.delivery(put.row.id), |d| d.rev) == put.was,",
         to: r#"Write::Delivery(put) => {
                 rev(self.delivery(put.row.id), |d| d.rev) == put.was
+                    || put.was.is_none() && wrong!("a store without unique deliveries")
                     || put.was.is_some() && wrong!("a store without guards of deliveries")
             }"#,
     },

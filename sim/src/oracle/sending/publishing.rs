@@ -127,6 +127,14 @@ impl Sending {
             to.0
         );
         event.got |= bit;
+        let made = self.deliveries.get(delivery.index()).filter(|made| made.row.exists());
+        hold!(
+            made.is_none_or(|made| made.adrift),
+            S3,
+            "event {} has delivery {}, whose id another delivery has",
+            no.0,
+            delivery.0
+        );
         self.made(terms, line, (no, to), delivery, id);
         Ok(())
     }

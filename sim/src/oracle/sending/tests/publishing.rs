@@ -45,6 +45,22 @@ fn an_event_is_not_processed_while_a_delivery_of_it_is_not_acknowledged() {
 }
 
 #[test]
+fn an_event_is_processed_once() {
+    let told = swept(due().acknowledged(0));
+    swept(told.clone()).breaks(Promise::S12);
+    let taken = told.now;
+    swept(told.pass(MINUTE).restored(taken)).passes();
+    let nobody = tale().life(0, EndpointLife::Unsubscribed).committed(0).fan_out_done(0, 0);
+    swept(nobody).breaks(Promise::S12);
+}
+
+#[test]
+fn an_id_that_a_delivery_has_is_no_other_deliverys() {
+    due().committed(1).fanned(1, 0, 0).breaks(Promise::S3);
+    due().committed(1).fanned(1, 0, 1).fan_out_done(1, 1).passes();
+}
+
+#[test]
 fn each_subscribed_endpoint_gets_its_delivery_and_no_other() {
     let two = tale().endpoint(1).committed(0).fanned(0, 0, 0);
     two.clone().fan_out_done(0, 1).breaks(Promise::S12);
