@@ -149,7 +149,7 @@ impl Receiving {
                 return self.booked_by_hand(operation, danger);
             }
             Fact::ExternalCall { operation, key, did } => {
-                return self.external_call(operation, key, did, danger);
+                return self.external_call(now, operation, key, did, danger);
             }
             Fact::Fetched { receipt, fence, entity, state, version } => {
                 self.fetched(now, receipt, fence, (entity, (state, version)), danger);
@@ -166,7 +166,7 @@ impl Receiving {
             Fact::DeadLettered { about, reason } => {
                 return self.dead_lettered(now, about, reason, danger);
             }
-            Fact::Alerted { about } => self.alerted(now, about),
+            Fact::Alerted { about } => return self.alerted(now, about),
             Fact::AlertSent { about } => self.alert_sent(about),
             Fact::Audited { about, by } => self.audited = Some((about, by)),
             Fact::Replayed { receipt, by, allowed, answer } => {

@@ -112,9 +112,10 @@ impl World {
         ctx: &mut Ctx<'_>,
     ) {
         let owner = task.owner;
-        let taken = self.taken_id(&task.step, ctx).filter(|_| twist == Some(Twist::TakenId));
         let mut ground = ground(loaded, model_of(&loaded.entity, ctx));
-        if let Some(taken) = taken {
+        if twist == Some(Twist::TakenId)
+            && let Some(taken) = self.taken_id(&task.step, ctx)
+        {
             ground.outside = Some((EFFECT_TARGET, taken));
         }
         let Some(plan) = job.work(&loaded.row, &ground, loaded.now, ctx.inbox) else {

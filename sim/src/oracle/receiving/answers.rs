@@ -102,24 +102,29 @@ impl Receiving {
     fn refused(&self, request: &Request, status: u16) -> Result<(), Breach> {
         let id = request.id.0;
         let retryable = status == 409 || status >= 500;
+        let vouched = [401, 403, 404, 408, 410, 425, 429].contains(&status);
         if request.is(Sign::Known) {
             let still = self.rows.known(request.id).receipt.is_some();
             hold!(
-                !(still && retryable),
+                !(still && (retryable || !vouched)),
                 R4,
                 "a duplicate of delivery id {id}, whose receipt is committed, was answered {status}"
             );
             return Ok(());
         }
-        if request.is(Sign::Overlapped) || request.is(Sign::Covered) {
+        if request.is(Sign::Overlapped) {
             return Ok(());
         }
+        hold!(
+            !request.is(Sign::Covered) || request.is(Sign::Errored),
+            R19,
+            "delivery id {id} was received, nothing failed, and it was answered {status}"
+        );
         hold!(
             status != 409,
             R8,
             "delivery id {id} was answered 409, though nothing is wrong with it"
         );
-        let vouched = [401, 403, 404, 408, 410, 425, 429].contains(&status);
         hold!(
             vouched,
             R19,

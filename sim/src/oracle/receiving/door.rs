@@ -202,6 +202,17 @@ impl Receiving {
             return Ok(());
         };
         self.weather.troubled = false;
+        let about = self.about.get(body.index()).copied().flatten();
+        if let (Some(about), Reading::Event { entity, .. }) = (about, reading) {
+            hold!(
+                about == entity,
+                R17,
+                "receipt {} is filed under entity {}, and its bytes are about entity {}",
+                number.0,
+                entity.0,
+                about.0
+            );
+        }
         if let Some(first) = self.rows.known(id).receipt {
             self.replaced(first, id)?;
         }

@@ -43,6 +43,13 @@ impl Receiving {
         Ok(())
     }
 
+    /// Whether some receipt asks for this operation, or one may have that a restore took away.
+    fn is_asked_for(&self, now: Now<'_>, key: OperationKey) -> bool {
+        let mut receipts = self.rows.of_entity(key.entity);
+        self.backup.is_some()
+            || receipts.any(|(_, receipt)| operation(now.terms, receipt) == Some(key))
+    }
+
     /// Takes in `BookedByHand`: a person had the effect, and the operation is booked.
     pub(super) fn booked_by_hand(
         &mut self,
@@ -71,6 +78,7 @@ impl Receiving {
     /// Takes in `ExternalCall`.
     pub(super) fn external_call(
         &mut self,
+        now: Now<'_>,
         key: OperationKey,
         shown: u64,
         did: bool,
@@ -80,7 +88,13 @@ impl Receiving {
             shown != NO_KEY && other.outside == Some(shown) && other.key != key
         };
         let other = self.rows.operations.iter().find(shared).map(|other| other.key);
+        let asked = self.is_asked_for(now, key);
         let operation = self.rows.operation_mut(key);
+        hold!(
+            asked || operation.booked != Booked::No,
+            R5,
+            "{key} was sent outside, and no receipt asks for it"
+        );
         match operation.outside {
             None => {
                 if let Some(other) = other {

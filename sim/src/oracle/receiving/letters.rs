@@ -33,15 +33,20 @@ impl Receiving {
     }
 
     /// Takes in `Alerted`.
-    pub(super) fn alerted(&mut self, now: Now<'_>, about: About) {
+    pub(super) fn alerted(&mut self, now: Now<'_>, about: About) -> Result<(), Breach> {
         // The deliveries of effects outside have numbers of their own.
         if let (About::Delivery(delivery), Node::Relay(_) | Node::Database(_)) = (about, now.by)
             && let Err(place) = self.alerting.binary_search(&delivery)
         {
             self.alerting.insert(place, delivery);
         }
-        let Some(commit) = &mut self.commit else { return };
-        commit.alerted |= commit.letter.is_some_and(|(letter, _)| letter == about);
+        let letter = self.commit.and_then(|commit| commit.letter);
+        hold!(
+            letter.is_some_and(|(letter, _)| letter == about),
+            R11,
+            "an alert about {about} committed, and no dead letter"
+        );
+        self.within(now).alerted = true;
         // At the door the receipt is stored first or last; then nothing more is to come.
         if let (About::Receipt(number), Node::Ingress(_)) = (about, now.by)
             && self.rows.receipt(number).reading == Reading::Unreadable
@@ -52,6 +57,7 @@ impl Receiving {
             receipt.conclude(Stand::InReview);
             receipt.mark(Mark::Alerting);
         }
+        Ok(())
     }
 
     /// Takes in `AlertSent`.
@@ -88,6 +94,12 @@ impl Receiving {
             let no = delivery.0;
             hold!(true_to_it, R11, "delivery {no} failed, and its dead letter says why wrongly");
         }
+        hold!(
+            failed || !written,
+            R11,
+            "delivery {} has a dead letter, and did not fail",
+            delivery.0
+        );
         if failed && !written {
             self.within(now).failed = Some(delivery);
         } else if written && self.commit.is_some_and(|commit| commit.alerted) {

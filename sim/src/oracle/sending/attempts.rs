@@ -21,8 +21,8 @@ use super::{
     super::{Breach, Danger, Terms},
     Sending,
     ladder::{
-        claim_keeps_the_ladder, may_be_claimed, may_be_taken_over, may_be_used_up, may_fail,
-        may_wait,
+        claim_keeps_the_ladder, has_ended, may_be_claimed, may_be_taken_over, may_be_used_up,
+        may_fail, may_wait,
     },
     lag_ms, patience_ms, relay_of,
     rows::{Claim, Delivery, Due, Life, Phase, Row},
@@ -329,6 +329,7 @@ impl Sending {
         hold!(held, S5, "delivery {} was settled by claim {fence}, which is not open", no.0);
         match stand {
             DeliveryStand::Waiting { wait_ms } => {
+                has_ended(&delivery, no)?;
                 may_wait(terms, &delivery, no, wait_ms)?;
             }
             DeliveryStand::Acknowledged => hold!(
@@ -339,6 +340,7 @@ impl Sending {
                 delivery.attempt
             ),
             DeliveryStand::Failed { known } => {
+                has_ended(&delivery, no)?;
                 may_fail(terms, &delivery, no, known)?;
                 let gone = delivery.claim.phase == Phase::Gone;
                 let off = match (gone, terms.profile.on_gone) {

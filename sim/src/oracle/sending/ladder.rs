@@ -92,6 +92,18 @@ pub(super) fn claim_keeps_the_ladder(
     Ok(())
 }
 
+/// What is settled as a failure is over, and its worker knows how it ended.
+pub(super) fn has_ended(delivery: &Delivery, no: DeliveryNo) -> Result<(), Breach> {
+    hold!(
+        delivery.claim.phase != Phase::InFlight,
+        S7,
+        "attempt {} of delivery {} was settled while its request was under way",
+        delivery.attempt,
+        no.0
+    );
+    Ok(())
+}
+
 /// A failure climbs: it waits as long as its rung says, longer only as its receiver asked.
 pub(super) fn may_wait(
     terms: &Terms,

@@ -166,6 +166,26 @@ fn r8_an_early_event_answered_409_is_caught() {
 }
 
 #[test]
+fn r19_a_receipt_that_is_stored_and_turned_away_is_caught() {
+    let stored = || story().commits(PAID).arrives(PAID, 1).receives(PAID);
+    for status in [400, 404, 503] {
+        stored().answers(PAID, 1, status).breaks(Promise::R19);
+    }
+    stored().say(DOOR, Fact::CommitUnknown).answers(PAID, 1, 503).holds();
+    let again = || stored().answers(PAID, 1, 200).arrives(PAID, 2);
+    again().answers(PAID, 2, 400).breaks(Promise::R4);
+    again().answers(PAID, 2, 429).holds();
+}
+
+#[test]
+fn r17_a_reading_that_names_another_entity_is_caught() {
+    let arrived = || story().commits(PAID).arrives(PAID, 1);
+    let other = reading(Event { entity: SUBSCRIPTION, ..PAID });
+    arrived().receives_as(PAID.no, PAID, other).breaks(Promise::R17);
+    arrived().receives(PAID).answers(PAID, 1, 200).holds();
+}
+
+#[test]
 fn r19_other_bytes_under_a_known_id_are_recorded_or_caught() {
     let other = || story().delivered(PAID).arrives_as(DOOR, PAID, 2, 77, Authentic::Yes);
     assert_eq!(other().danger(Promise::R19), 1);

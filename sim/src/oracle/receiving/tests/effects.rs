@@ -85,6 +85,15 @@ fn r14_one_operation_has_one_key_and_is_done_once() {
 }
 
 #[test]
+fn r5_a_call_outside_before_its_receipt_is_caught() {
+    story().delivered(PAID).called(SHIPPED, 7, true).breaks(Promise::R5);
+    story().delivered(SHIPPED).called(SHIPPED, 7, true).holds();
+    let restored = Fact::Restored { side: Side::Receiver, taken: Millis(HOUR) };
+    let backup = story().say(STORE, Fact::BackedUp { side: Side::Receiver }).delivered(SHIPPED);
+    backup.after(1).say(STORE, restored).called(SHIPPED, 7, true).holds();
+}
+
+#[test]
 fn r14_what_was_booked_and_never_happened_outside_is_caught_in_the_end() {
     let shipped = story().delivered(PAID).delivered(SHIPPED).applied(PAID, 0, 2);
     shipped.applied(SHIPPED, 2, 3).ends().breaks(Promise::R14);

@@ -32,6 +32,20 @@ fn r11_a_dead_letter_without_letter_reason_or_alert_is_caught() {
 }
 
 #[test]
+fn r11_an_alert_about_nothing_is_caught() {
+    let about = About::Receipt(ReceiptNo(PAID.no));
+    failing().work(Fact::Alerted { about }).breaks(Promise::R11);
+    let other = About::Receipt(ReceiptNo(SHIPPED.no));
+    let letter = Fact::DeadLettered { about, reason: Reason::Failing };
+    failing().work(letter).work(Fact::Alerted { about: other }).breaks(Promise::R11);
+    let (relay, about) = (Node::Relay(0), About::Delivery(DeliveryNo(1)));
+    let letter = Fact::DeadLettered { about, reason: Reason::Exhausted };
+    let stand = DeliveryStand::Waiting { wait_ms: MINUTE };
+    let waits = Fact::Settled { delivery: DeliveryNo(1), attempt: 1, fence: 1, stand };
+    story().say(relay, letter).say(relay, waits).breaks(Promise::R11);
+}
+
+#[test]
 fn r11_an_alert_that_is_never_sent_is_caught_in_the_end() {
     aside().ends().breaks(Promise::R11);
     aside().alert_sent(PAID).ends().holds();

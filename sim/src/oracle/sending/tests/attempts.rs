@@ -23,6 +23,14 @@ fn what_was_acknowledged_is_acknowledged() {
 }
 
 #[test]
+fn nothing_is_settled_before_it_has_ended() {
+    let sent = due().claimed(0, 1, 1).requested(0, 1);
+    sent.clone().settled(0, 1, WAITING).breaks(Promise::S7);
+    sent.clone().settled(0, 1, LOST).breaks(Promise::S7);
+    sent.responded(0, 1, Outcome::Unknown).settled(0, 1, WAITING).passes();
+}
+
+#[test]
 fn a_delivery_ends_for_a_reason() {
     let cancelled = DeliveryStand::Cancelled { reason: Reason::EndpointGone };
     due().closed(0, cancelled).breaks(Promise::S2);
