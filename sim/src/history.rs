@@ -11,6 +11,7 @@ use hookproof_core::{
     Millis,
     model::{EventType, Operation, State, Transition},
 };
+use serde::{Deserialize, Serialize};
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -85,7 +86,8 @@ pub enum Node {
 }
 
 /// One of the two systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The sender.
     Sender,

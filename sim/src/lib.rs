@@ -26,6 +26,7 @@ pub mod oracle;
 pub mod promise;
 pub mod prove;
 pub mod rogue;
+pub mod scenario;
 pub mod setup;
 pub mod swarm;
 pub mod trace;

@@ -50,6 +50,31 @@ pub const SHIP: Transition = Transition(2);
 /// The operation of a renewal.
 pub const RENEW: Transition = Transition(3);
 
+/// What the entity types are called, by number.
+pub const NAMES: [&str; COUNT as usize] = [
+    "order",
+    "projected-order",
+    "subscription",
+    "account",
+    "snapshot",
+    "clocked",
+    "fetched",
+    "journal",
+];
+
+/// What the types of events are called, by number.
+pub const EVENTS: [&str; 9] = [
+    "confirming",
+    "paid",
+    "completed",
+    "shipped",
+    "delivered",
+    "renewed",
+    "set-1",
+    "set-2",
+    "set-3",
+];
+
 /// All entity types, by number.
 pub fn all() -> Vec<Model> {
     let declared = [

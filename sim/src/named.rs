@@ -86,7 +86,8 @@ impl fmt::Display for Seen {
 }
 
 impl Seen {
-    fn is(self, fact: &Fact) -> bool {
+    /// Whether a fact is counted.
+    pub fn is(self, fact: &Fact) -> bool {
         match (self, fact) {
             (Self::Request, Fact::Requested { .. })
             | (Self::FailedDelivery, Fact::DeadLettered { reason: Reason::Exhausted, .. })

@@ -5,6 +5,7 @@ use hookproof_core::{
     endpoint::Life,
     model::{EventType, Operation, Proposal},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     history::{Family, Side},
@@ -13,7 +14,7 @@ use crate::{
 };
 
 /// A run, before its first step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// The seed of its dice.
     pub seed: u64,
@@ -79,36 +80,93 @@ pub enum Form {
 }
 
 /// What a person or the world does at an appointed time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "each deed is a sentence")]
 pub enum Deed {
-    Resend { delivery: u32 },
-    Cancel { delivery: u32 },
+    Resend {
+        delivery: u32,
+    },
+    Cancel {
+        delivery: u32,
+    },
     ResendAll,
-    Replay { receipt: u32, allowed: bool },
+    Replay {
+        receipt: u32,
+        allowed: bool,
+    },
     ReplayAll,
     Repair,
-    Book { operation: Operation },
-    Endpoint { endpoint: u32, life: Life },
-    ChangeEndpoint { endpoint: u32 },
-    RegisterAgain { endpoint: u32 },
-    Crash { process: u8 },
-    Upgrade { process: u8 },
-    PowerLoss { side: Side },
-    Database { side: Side, up: bool },
-    Writable { side: Side, writable: bool },
-    Pool { side: Side, free: bool },
-    Cut { requests: bool, responses: bool },
+    Book {
+        #[serde(with = "crate::scenario::operation")]
+        operation: Operation,
+    },
+    Endpoint {
+        endpoint: u32,
+        #[serde(with = "crate::scenario::LifeOf")]
+        life: Life,
+    },
+    ChangeEndpoint {
+        endpoint: u32,
+    },
+    RegisterAgain {
+        endpoint: u32,
+    },
+    Crash {
+        process: u8,
+    },
+    Upgrade {
+        process: u8,
+    },
+    PowerLoss {
+        side: Side,
+    },
+    Database {
+        side: Side,
+        up: bool,
+    },
+    Writable {
+        side: Side,
+        writable: bool,
+    },
+    Pool {
+        side: Side,
+        free: bool,
+    },
+    Cut {
+        requests: bool,
+        responses: bool,
+    },
     Heal,
-    EndpointDown { endpoint: u32, down: bool },
-    Clock { side: Side, by_ms: i64 },
-    Skew { side: Side, by_ms: i64 },
-    Backup { side: Side },
-    Restore { side: Side },
+    EndpointDown {
+        endpoint: u32,
+        down: bool,
+    },
+    Clock {
+        side: Side,
+        by_ms: i64,
+    },
+    Skew {
+        side: Side,
+        by_ms: i64,
+    },
+    Backup {
+        side: Side,
+    },
+    Restore {
+        side: Side,
+    },
     Purge,
-    Rotate { endpoint: u32 },
-    Revoke { endpoint: u32 },
-    Target { endpoint: u32, target: Target },
+    Rotate {
+        endpoint: u32,
+    },
+    Revoke {
+        endpoint: u32,
+    },
+    Target {
+        endpoint: u32,
+        target: Target,
+    },
 }
 
 /// The odds of each family of faults, in 65,536ths of the places where it can happen.

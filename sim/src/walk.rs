@@ -8,14 +8,14 @@ use hookproof_core::{
 };
 
 use crate::{
-    dice::{Dice, Site},
+    dice::{Chance, Dice, Site},
     handler::{Handle, OneEffect},
     history::{Fact, Family, Line, Side},
     oracle::{Breach, Oracle},
     rogue::Rogue,
     setup::Setup,
     world::{
-        Ctx, NOBODY, ProcessNo, STALLED, Step, Task, Twist, World, address, crash_family, db::Db,
+        Ctx, NOBODY, ProcessNo, STALLED, Step, Task, Twist, World, crash_family, db::Db, place,
     },
 };
 
@@ -28,6 +28,10 @@ pub struct Walk {
     pub ended: bool,
     /// How much time passed in it.
     pub simulated_ms: u64,
+    /// Where its steps end: how many lines there were after each that wrote some.
+    pub cuts: Vec<usize>,
+    /// The deeds, by their place in the run, that changed nothing. Told of a script alone.
+    pub idle: Vec<usize>,
 }
 
 /// Walks one run to its end, or to the first broken promise. The history is left in `lines`.
@@ -48,21 +52,42 @@ pub fn walk_with(
     oracle: &mut Oracle<'_>,
     lines: &mut Vec<Line>,
 ) -> Walk {
+    walk_by(setup, rogue, Chance::Seed(Dice::new(setup.seed)), handler, oracle, lines)
+}
+
+/// [`walk_with`], decided by something else than the seed of the run.
+pub fn walk_by(
+    setup: &Setup,
+    rogue: Option<Rogue>,
+    chance: Chance<'_>,
+    handler: &mut dyn Handle,
+    oracle: &mut Oracle<'_>,
+    lines: &mut Vec<Line>,
+) -> Walk {
     lines.clear();
-    let dice = Dice::new(setup.seed);
     let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
     let profile = wrong.as_ref().unwrap_or(&setup.terms.profile);
     let wrong_inbox = rogue.and_then(|rogue| rogue.misconfigures_inbox(&setup.terms.inbox));
     let inbox = wrong_inbox.as_ref().unwrap_or(&setup.terms.inbox);
-    let mut ctx = Ctx { setup, profile, inbox, rogue, dice, lines, handler };
+    let mut ctx = Ctx { setup, profile, inbox, rogue, chance, lines, handler };
     let rows = setup.deliveries() as usize;
     let looked = [setup.events.len(), rows, rows, rows].map(|rows| vec![0; rows]);
     let done = vec![false; setup.deeds.len()];
-    let mut walker =
-        Walker { world: World::new(setup), judged: 0, deed: 0, done, looks: 0, looked, alerted: 0 };
+    let mut walker = Walker {
+        world: World::new(setup, chance),
+        judged: 0,
+        deed: 0,
+        done,
+        looks: 0,
+        looked,
+        alerted: 0,
+        cuts: Vec::new(),
+        idle: Vec::new(),
+    };
     let breach = walker.run(&mut ctx, oracle).err();
     let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
-    Walk { breach, ended, simulated_ms: walker.world.now.0 }
+    let Walker { world, cuts, idle, .. } = walker;
+    Walk { breach, ended, simulated_ms: world.now.0, cuts, idle }
 }
 
 struct Walker {
@@ -79,6 +104,8 @@ struct Walker {
     looked: [Vec<u8>; 4],
     /// Looks at alerts.
     alerted: u8,
+    cuts: Vec<usize>,
+    idle: Vec<usize>,
 }
 
 /// What happens next.
@@ -98,12 +125,12 @@ impl Walker {
             self.world.now = self.world.now.max(at);
             match next {
                 Next::Deed => {
-                    let deed = ctx.setup.deeds[self.deed].1;
+                    let deed = self.deed;
                     self.deed += 1;
                     while self.done.get(self.deed) == Some(&true) {
                         self.deed += 1;
                     }
-                    self.world.act(deed, ctx);
+                    self.act(deed, ctx);
                 }
                 Next::Quiet => self.world.quiet(ctx),
                 Next::Task(task) => self.task(task, ctx),
@@ -115,7 +142,19 @@ impl Walker {
         self.judge(ctx, oracle)
     }
 
+    fn act(&mut self, deed: usize, ctx: &mut Ctx<'_>) {
+        let told = matches!(ctx.chance, Chance::Told(..));
+        let before = told.then(|| (self.world.clone(), ctx.lines.len()));
+        self.world.act(ctx.setup.deeds[deed].1, ctx);
+        if before.is_some_and(|before| before.0 == self.world && before.1 == ctx.lines.len()) {
+            self.idle.push(deed);
+        }
+    }
+
     fn judge(&mut self, ctx: &Ctx<'_>, oracle: &mut Oracle<'_>) -> Result<(), Breach> {
+        if ctx.lines.len() > self.judged {
+            self.cuts.push(ctx.lines.len());
+        }
         while let Some(line) = ctx.lines.get(self.judged) {
             self.judged += 1;
             oracle.observe(line)?;
@@ -194,7 +233,7 @@ impl Walker {
             return false;
         }
         let family = crash_family(task.owner, ctx.setup);
-        let hit = ctx.dice.hits(site(DIES, task), ctx.setup.odds.of(family));
+        let hit = ctx.chance.hits(site(DIES, task, ctx), ctx.setup.odds.of(family));
         if hit {
             self.fault(task, family, ctx);
             self.world.crash(task.owner, ctx);
@@ -207,12 +246,12 @@ impl Walker {
         if task.owner == NOBODY || task.tries >= STALLED {
             return false;
         }
-        let site = site(STALLS, task);
-        let hit = ctx.dice.hits(site, ctx.setup.odds.of(Family::Stall));
+        let site = site(STALLS, task, ctx);
+        let hit = ctx.chance.hits(site, ctx.setup.odds.of(Family::Stall));
         if hit {
             self.fault(task, Family::Stall, ctx);
             let longest = ctx.setup.terms.profile.lease_ms() * 8;
-            let at = self.world.now + 1_000 + ctx.dice.below(site, longest);
+            let at = self.world.now + STALL_MIN_MS + ctx.chance.below(site, longest);
             let stalled = Task { at, tries: task.tries | STALLED, ..*task };
             self.world.tasks.push(stalled);
         }
@@ -230,10 +269,10 @@ impl Walker {
                 && self.world.meets(
                     deed,
                     &task.step,
-                    ctx.dice.below(Site::new(MEETS, no as u32, 0, 0), 4),
+                    ctx.chance.below(Site::new(MEETS, no as u32, 0, 0), 4),
                     ctx.profile,
                 )
-                && ctx.dice.below(Site::new(MEETS, no as u32, self.world.now.0 as u32, 0), 4) == 0
+                && ctx.chance.below(Site::new(MEETS, no as u32, self.world.now.0 as u32, 0), 4) == 0
         }) else {
             return false;
         };
@@ -241,8 +280,8 @@ impl Walker {
         while self.done.get(self.deed) == Some(&true) {
             self.deed += 1;
         }
-        self.world.act(setup.deeds[next].1, ctx);
-        let longer_ms = ctx.dice.below(site(MEETS, task), 2 * setup.lags.disk_ms + 1);
+        self.act(next, ctx);
+        let longer_ms = ctx.chance.below(site(MEETS, task, ctx), 2 * setup.lags.disk_ms + 1);
         self.world.tasks.push(Task { at: self.world.now + longer_ms, ..*task });
         true
     }
@@ -265,9 +304,9 @@ impl Walker {
                 return None;
             }
             let odds = ctx.setup.odds.of(twist.family_at(task, ctx.setup));
-            let site = site(TWISTS + n, task);
-            ctx.dice.hits(site, odds).then(|| match twist {
-                Twist::Refuse(_) => Twist::Refuse(refusal(ctx.dice.roll(site))),
+            let site = site(TWISTS + n, task, ctx);
+            ctx.chance.hits(site, odds).then(|| match twist {
+                Twist::Refuse(_) => Twist::Refuse(refusal(ctx.chance.roll(site))),
                 twist => twist,
             })
         })
@@ -423,7 +462,7 @@ impl Walker {
         let site = Site::new(SKIPS, self.looks, id.0 as u32, 0);
         // A transaction that stands still has lost its locks: databases end those that idle.
         let held = |task: &Task| task.tries & STALLED == 0 && holds(&task.step);
-        self.world.tasks.iter().any(held) && ctx.dice.below(site, RACES) != 0
+        self.world.tasks.iter().any(held) && ctx.chance.below(site, RACES) != 0
     }
 
     /// One of the rows that no task of this process is about already.
@@ -431,7 +470,7 @@ impl Walker {
         let mut picked = None;
         for (n, id) in (1..).zip(due.take(LOOK_MAX)) {
             let site = Site::new(PICKS, self.looks, u32::from(process), n as u32);
-            if ctx.dice.below(site, n) == 0 {
+            if ctx.chance.below(site, n) == 0 {
                 picked = Some(id);
             }
         }
@@ -440,8 +479,8 @@ impl Walker {
 }
 
 /// Where the dice are asked what becomes of a task.
-fn site(purpose: u8, task: &Task) -> Site {
-    let (step, a, b) = address(&task.step);
+fn site(purpose: u8, task: &Task, ctx: &Ctx<'_>) -> Site {
+    let (step, a, b) = place(&task.step, task.owner, ctx.setup);
     Site::new(purpose, a, b, u32::from(step) << 8 | u32::from(task.tries))
 }
 
@@ -473,7 +512,7 @@ fn kind(process: ProcessNo, setup: &Setup) -> Kind {
 }
 
 fn refusal(roll: u64) -> u16 {
-    [500, 503, 429, 400, 404, 410, 302, 401][(roll % 8) as usize]
+    REFUSALS[(roll % REFUSALS.len() as u64) as usize]
 }
 
 /// The longest walk, in steps; a longer one is a livelock, and is left without its end.
@@ -491,9 +530,14 @@ const RACES: u64 = 10;
 const EVENT: usize = 0;
 const DELIVERY: usize = 1;
 const RECEIPT: usize = 3;
-const DIES: u8 = 0xa0;
-const STALLS: u8 = 0xa1;
-const PICKS: u8 = 0xa2;
-const SKIPS: u8 = 0xa3;
-const MEETS: u8 = 0xa4;
-const TWISTS: u8 = 0xb0;
+/// What a receiver refuses with.
+pub(crate) const REFUSALS: [u16; 8] = [500, 503, 429, 400, 404, 410, 302, 401];
+/// How long a worker stands still at least.
+pub(crate) const STALL_MIN_MS: u64 = 1_000;
+/// What the walk decides, each at addresses of its own.
+pub(crate) const DIES: u8 = 0xa0;
+pub(crate) const STALLS: u8 = 0xa1;
+pub(crate) const PICKS: u8 = 0xa2;
+pub(crate) const SKIPS: u8 = 0xa3;
+pub(crate) const MEETS: u8 = 0xa4;
+pub(crate) const TWISTS: u8 = 0xb0;

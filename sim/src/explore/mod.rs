@@ -54,7 +54,7 @@ use search::Order;
 pub use worlds::{deep_worlds, default_worlds};
 
 use crate::{
-    dice::Dice,
+    dice::{Chance, Dice},
     handler::OneEffect,
     history::Line,
     oracle::{Danger, Oracle, Terms},
@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
             profile: &self.profile,
             inbox: &self.inbox,
             rogue: self.rogue,
-            dice: Dice::new(0),
+            chance: Chance::Seed(Dice::new(0)),
             lines,
             handler: &mut OneEffect,
         })

@@ -4,6 +4,7 @@ use hookproof_core::Millis;
 
 use super::{Action, Budget, Row, Run};
 use crate::{
+    dice::{Chance, Dice},
     history::{Fact, Family, Line, Node, Side},
     oracle::{Breach, Oracle},
     rogue::Rogue,
@@ -54,7 +55,10 @@ impl<'t> State<'t> {
         lines.clear();
         let deeds = ((1_u16 << run.small.deeds.len()) - 1) as u8;
         let left = Left { budget: run.small.budget, deeds };
-        let (world, oracle) = (World::new(run.setup()), Oracle::new(run.terms()));
+        let (world, oracle) = (
+            World::new(run.setup(), Chance::Seed(Dice::new(run.setup().seed))),
+            Oracle::new(run.terms()),
+        );
         let mut state = Self { world, oracle, left, order: Vec::new() };
         run.with(lines, |ctx| state.world.open(ctx));
         state.reduce(run, lines);

@@ -52,7 +52,7 @@ use securing::Securing;
 use sending::Sending;
 
 /// The declared numbers that a history is held against.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The sender's choices.
     pub profile: Profile,

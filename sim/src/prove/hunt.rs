@@ -10,6 +10,7 @@ use crate::{
     oracle::{Breach, Broken, Oracle},
     promise::Promise,
     rogue::Rogue,
+    scenario::{Scenario, Shrunk, shrink},
     swarm::draw_for,
     walk::walk,
 };
@@ -43,6 +44,10 @@ pub struct Hunt {
     pub cut: bool,
     /// A history which the correct code breaks a promise in as well.
     pub honest: Option<Found>,
+    /// What is left of one of the histories, written down, without all that the breach does not need.
+    pub shrunk: Option<Shrunk>,
+    /// Seeds whose histories catch it, with the promise that it breaks in them.
+    seeds: Vec<(u64, Promise)>,
 }
 
 /// A history that catches a rogue.
@@ -85,6 +90,7 @@ pub fn hunt_all(rogues: &[Rogue], effort: Effort, jobs: usize, watch: &dyn Watch
 /// small worlds.
 pub fn hunt(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
     let mut hunt = hunt_by_seeds(rogue, effort, watch);
+    hunt.shrinks();
     if effort.states > 0 && !hunt.cut && (hunt.catch.is_none() || effort.thorough) {
         hunt.looks_at_worlds(effort.states);
     }
@@ -92,8 +98,16 @@ pub fn hunt(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
 }
 
 fn hunt_by_seeds(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
-    let mut hunt =
-        Hunt { rogue, tries: 0, catch: None, by: BTreeSet::new(), cut: false, honest: None };
+    let mut hunt = Hunt {
+        rogue,
+        tries: 0,
+        catch: None,
+        by: BTreeSet::new(),
+        cut: false,
+        honest: None,
+        shrunk: None,
+        seeds: Vec::new(),
+    };
     let mut last = effort.tries;
     let mut seed = 0;
     while seed < last {
@@ -124,6 +138,10 @@ impl Hunt {
         walk(&setup, Some(rogue), &mut oracle, &mut lines);
         let mut broken = oracle.report().broken;
         broken.retain(|broken| rogue.breaks().contains(&broken.breach.promise));
+        // The promise that the rogue is made for comes first in its list.
+        let place = |promise| rogue.breaks().iter().position(|breaks| *breaks == promise);
+        broken.sort_by_key(|broken| place(broken.breach.promise));
+        self.seeds.extend(broken.first().map(|broken| (seed, broken.breach.promise)));
         if !self.tells_more(&broken) {
             return;
         }
@@ -135,16 +153,30 @@ impl Hunt {
             return;
         }
         self.by.extend(broken.iter().map(|broken| broken.breach.promise));
-        // The promise that the rogue is made for comes first in its list.
-        let place = |promise| rogue.breaks().iter().position(|breaks| *breaks == promise);
-        let Some(Broken { line, breach }) =
-            broken.into_iter().min_by_key(|broken| place(broken.breach.promise))
-        else {
-            return;
-        };
+        let Some(Broken { line, breach }) = broken.into_iter().next() else { return };
         if self.catch.as_ref().is_none_or(|catch| line + 1 < catch.lines.len()) {
             lines.truncate(line + 1);
             self.catch = Some(Catch { origin: Origin::Seed(seed), breach, lines });
+        }
+    }
+
+    /// Shrinks the shortest history, and others until what is left is short.
+    fn shrinks(&mut self) {
+        let Some(Catch { origin: Origin::Seed(shortest), breach, .. }) = &self.catch else {
+            return;
+        };
+        let first = (*shortest, breach.promise);
+        let others = self.seeds.iter().filter(|other| **other != first);
+        for &(seed, promise) in std::iter::once(&first).chain(others).take(SHRUNK_MAX) {
+            let setup = draw_for(seed, favours(self.rogue));
+            let scenario = Scenario::of(&setup, promise, Some(self.rogue));
+            let Some(shrunk) = shrink(&scenario, Some(self.rogue), promise) else { continue };
+            if self.shrunk.as_ref().is_none_or(|best| shrunk.steps < best.steps) {
+                self.shrunk = Some(shrunk);
+            }
+            if self.shrunk.as_ref().is_some_and(|best| best.steps <= SHORT) {
+                break;
+            }
         }
     }
 
@@ -188,6 +220,10 @@ impl Hunt {
     }
 }
 
+/// A history of so few steps is short enough for people.
+const SHORT: usize = 15;
+/// How many histories are shrunk at most.
+const SHRUNK_MAX: usize = 12;
 /// More than the key of a state takes.
 const BYTES_A_STATE: u64 = 4_096;
 

@@ -125,13 +125,13 @@ impl World {
     /// What a store keeps that commits before the disk has it: now and then the disk catches up.
     fn lag_behind(&mut self, side: Side, ctx: &Ctx<'_>) {
         let site = Site::new(0x83, self.now.0 as u32, side as u32, 0);
-        if self.durable[side as usize].is_none() || ctx.dice.below(site, 4) == 0 {
+        if self.durable[side as usize].is_none() || ctx.chance.below(site, 4) == 0 {
             self.durable[side as usize] = Some(Box::new(self.db(side).clone()));
         }
     }
 
     fn is_unheard(&self, side: Side, ctx: &Ctx<'_>) -> bool {
-        ctx.dice.below(Site::new(0x89, self.now.0 as u32, side as u32, 0), 2) == 0
+        ctx.chance.below(Site::new(0x89, self.now.0 as u32, side as u32, 0), 2) == 0
     }
 
     fn gives_up(

@@ -5,7 +5,7 @@ use hookproof_core::{
     outbox::{Delivery, Subject},
 };
 
-use super::{Ctx, NOBODY, Step, Task, Twist, World, work::model_of};
+use super::{Ctx, NOBODY, Step, Task, Twist, World, address, work::model_of};
 use crate::{
     dice::Site,
     history::{Family, Side},
@@ -34,66 +34,130 @@ const REQUESTS: [Twist; 16] = [
     Twist::Relabel,
 ];
 /// What can go wrong with a request to the external service.
-const CALLS: [Twist; 5] =
+pub const CALLS: [Twist; 5] =
     [Twist::Drop, Twist::Duplicate, Twist::Reset, Twist::Refuse(500), Twist::ActsSilently];
+
+/// A kind of step, by its number in [`address`]: what it and its row are called, what its second number
+/// counts, and what can go wrong with it.
+#[derive(Debug)]
+pub struct Kind {
+    /// What it is called.
+    pub name: &'static str,
+    /// What its row is called.
+    pub row: &'static str,
+    /// What its second number is called; empty: it has none.
+    pub which: &'static str,
+    /// What can go wrong with it, each named once.
+    pub twists: &'static [Twist],
+}
+
+const fn kind(
+    name: &'static str,
+    row: &'static str,
+    which: &'static str,
+    twists: &'static [Twist],
+) -> Kind {
+    Kind { name, row, which, twists }
+}
+
+/// The kinds of steps, by number.
+pub static KINDS: [Kind; 32] = [
+    kind("publish", "event", "call", &[]),
+    kind("fan-out", "event", "revision", &FAN_OUTS),
+    kind("sweep", "event", "", &[]),
+    kind("claim", "delivery", "revision", &WRITES),
+    kind("start", "delivery", "claim", &[]),
+    kind("await", "delivery", "claim", &[]),
+    kind("settle", "delivery", "claim", &[]),
+    kind("settle-commit", "delivery", "claim", &WRITES),
+    kind("release", "delivery", "claim", &[]),
+    kind("release-commit", "delivery", "claim", &WRITES),
+    kind("request", "delivery", COPIES, &REQUESTS),
+    kind("response", "delivery", "claim", &[Twist::Drop, Twist::Reset]),
+    kind("receive", "delivery", COPIES, &[]),
+    kind("receive-commit", "delivery", COPIES, &RECEIPTS),
+    kind("reply", "delivery", COPIES, &[Twist::Die, Twist::Slow]),
+    kind("work-claim", "receipt", "revision", &WRITES),
+    kind("work", "receipt", "claim", &[]),
+    kind("work-commit", "receipt", "claim", &WORKS),
+    kind("fetch", "receipt", "claim", &[Twist::Stale, Twist::Mute, Twist::Nonsense]),
+    kind("fetch-commit", "receipt", "claim", &COMMITS),
+    kind("fail", "receipt", "claim", &[]),
+    kind("fail-commit", "receipt", "claim", &WRITES),
+    kind("alert", "alert", "side", &[Twist::Die, Twist::CommitFails]),
+    kind("restart", "process", "", &[]),
+    kind("purge-commit", "receipt", "revision", &[]),
+    kind("publish-commit", "event", "call", &SAID),
+    kind("secret", "endpoint", "turn", &[]),
+    kind("resend-commit", "delivery", "revision", &[]),
+    kind("replay-commit", "receipt", "revision", &[]),
+    kind("cancel-commit", "delivery", "revision", &[]),
+    kind("turn-commit", "endpoint", "revision", &[]),
+    kind("sweep-commit", "event", "revision", &SAID),
+];
+
+/// What the second number of a request counts: claims, and copies of the request within one.
+pub const COPIES: &str = "claim and copy";
+/// What can go wrong with a transaction whose process is not looked at.
+const WRITES: [Twist; 3] = [Twist::Serialization, Twist::CommitFails, Twist::AnswerLost];
+/// What can go wrong with a transaction that no other can hinder.
+const SAID: [Twist; 2] = [Twist::CommitFails, Twist::AnswerLost];
+const RECEIPTS: [Twist; 5] =
+    [Twist::Serialization, Twist::CommitFails, Twist::AnswerLost, Twist::Die, Twist::Hang];
+const FAN_OUTS: [Twist; 5] =
+    [Twist::Serialization, Twist::CommitFails, Twist::AnswerLost, Twist::Die, Twist::TakenId];
+const WORKS: [Twist; 7] = [
+    Twist::Serialization,
+    Twist::CommitFails,
+    Twist::AnswerLost,
+    Twist::Die,
+    Twist::HandlerFails,
+    Twist::HandlerInfrastructure,
+    Twist::TakenId,
+];
 
 impl Twist {
     /// What can go wrong with a step, each named once.
     pub fn of(step: &Step, setup: &crate::setup::Setup) -> &'static [Self] {
         match step {
-            Step::FanOut { .. } => &[
-                Self::Serialization,
-                Self::CommitFails,
-                Self::AnswerLost,
-                Self::Die,
-                Self::TakenId,
-            ],
-            Step::FetchCommit { .. } => &COMMITS,
-            Step::ReceiveCommit { .. } => {
-                &[Self::Serialization, Self::CommitFails, Self::AnswerLost, Self::Die, Self::Hang]
-            }
-            Step::Claim { .. }
-            | Step::SettleCommit { .. }
-            | Step::ReleaseCommit { .. }
-            | Step::WorkClaim { .. }
-            | Step::FailCommit { .. } => {
-                &[Self::Serialization, Self::CommitFails, Self::AnswerLost]
-            }
-            Step::WorkCommit { .. } => &[
-                Self::Serialization,
-                Self::CommitFails,
-                Self::AnswerLost,
-                Self::Die,
-                Self::HandlerFails,
-                Self::HandlerInfrastructure,
-                Self::TakenId,
-            ],
-            // A walk looks first, and commits in a step of its own.
-            Step::Sweep { .. } if setup.terms.timely => &[],
-            Step::PublishCommit { .. } | Step::Sweep { .. } | Step::SweepCommit { .. } => {
-                &[Self::CommitFails, Self::AnswerLost]
-            }
+            // In a small world it looks and commits in one.
+            Step::Sweep { .. } if !setup.terms.timely => &SAID,
             Step::Request(parcel) if is_call(parcel.from, setup) => &CALLS,
-            Step::Request(_) => &REQUESTS,
-            Step::Response(_) => &[Self::Drop, Self::Reset],
-            Step::Reply { .. } => &[Self::Die, Self::Slow],
-            Step::SendAlert { .. } => &[Self::Die, Self::CommitFails],
-            Step::Fetch { .. } => &[Self::Stale, Self::Mute, Self::Nonsense],
-            Step::Publish { .. }
-            | Step::PurgeCommit { .. }
-            | Step::ResendCommit { .. }
-            | Step::ReplayCommit { .. }
-            | Step::CancelCommit { .. }
-            | Step::TurnCommit { .. }
-            | Step::Start { .. }
-            | Step::Await { .. }
-            | Step::Settle { .. }
-            | Step::Release { .. }
-            | Step::Receive { .. }
-            | Step::Work { .. }
-            | Step::Fail { .. }
-            | Step::Restart { .. }
-            | Step::Secret { .. } => &[],
+            step => KINDS[usize::from(address(step).0)].twists,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serialization => "serialization",
+            Self::CommitFails => "commit-fails",
+            Self::AnswerLost => "answer-lost",
+            Self::Drop => "drop",
+            Self::Duplicate => "duplicate",
+            Self::Delay => "delay",
+            Self::Reset => "reset",
+            Self::ForeignAck => "foreign-ack",
+            Self::EarlyAck => "early-ack",
+            Self::Hang => "hang",
+            Self::Slow => "slow",
+            Self::Refuse(_) => "refuse",
+            Self::OtherBytes => "other-bytes",
+            Self::HandlerFails => "handler-fails",
+            Self::HandlerInfrastructure => "handler-infrastructure",
+            Self::Die => "die",
+            Self::Stale => "stale",
+            Self::Mute => "mute",
+            Self::Nonsense => "nonsense",
+            Self::ActsSilently => "acts-silently",
+            Self::Redirect => "redirect",
+            Self::Forge => "forge",
+            Self::Tamper => "tamper",
+            Self::Replay => "replay",
+            Self::ReplayLate => "replay-late",
+            Self::Truncate => "truncate",
+            Self::Relabel => "relabel",
+            Self::TakenId => "taken-id",
         }
     }
 
@@ -157,7 +221,7 @@ impl World {
         let mut others = self.db(side).deliveries.iter().flatten().filter(|other| !own(other));
         let many = others.clone().count() as u64;
         let site = Site::new(TAKEN, at.0 as u32, self.now.0 as u32, 0);
-        others.nth(ctx.dice.below(site, many.max(1)) as usize).map(|other| other.id)
+        others.nth(ctx.chance.below(site, many.max(1)) as usize).map(|other| other.id)
     }
 }
 
@@ -169,7 +233,7 @@ pub fn crash(process: super::ProcessNo, setup: &crate::setup::Setup) -> Family {
     }
 }
 
-fn is_call(from: super::ProcessNo, setup: &crate::setup::Setup) -> bool {
+pub(super) fn is_call(from: super::ProcessNo, setup: &crate::setup::Setup) -> bool {
     from != NOBODY && World::side(from, setup) == Side::Receiver
 }
 

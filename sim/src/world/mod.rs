@@ -27,17 +27,17 @@ use hookproof_core::{
 };
 
 use crate::{
-    dice::{Dice, Site},
+    dice::{Chance, Site},
     handler::Handle,
     history::{EndpointLife, EndpointNo, Fact, Line, Node, SecretLife, Side},
     rogue::Rogue,
     setup::Setup,
 };
 use db::Db;
-pub use faults::crash as crash_family;
+pub use faults::{CALLS, COPIES, KINDS, Kind, crash as crash_family};
 use seal::{Ring, Target};
 use task::site;
-pub use task::{Answer, Parcel, STALLED, Step, Task, Twist, address};
+pub use task::{Answer, EFFECT, LAG, Parcel, STALLED, Step, Task, Twist, address, place};
 
 /// The state of everything.
 #[derive(Debug, PartialEq, Eq)]
@@ -132,8 +132,8 @@ pub struct Ctx<'a> {
     pub inbox: &'a InboxPolicy,
     /// The wrong line, if one is switched on.
     pub rogue: Option<Rogue>,
-    /// The dice.
-    pub dice: Dice,
+    /// What decides where several things can happen.
+    pub chance: Chance<'a>,
     /// Where the history goes.
     pub lines: &'a mut Vec<Line>,
     /// The application's handler.
@@ -149,7 +149,7 @@ impl Ctx<'_> {
 
 impl World {
     /// The world before its first step: endpoints registered, nothing published.
-    pub fn new(setup: &Setup) -> Self {
+    pub fn new(setup: &Setup, chance: Chance<'_>) -> Self {
         let (events, deliveries) = (setup.events.len(), setup.deliveries() as usize);
         let entities = setup.terms.model_of.len();
         let process =
@@ -180,7 +180,7 @@ impl World {
         };
         for (event, planned) in (0..).zip(&setup.events) {
             for call in 0..planned.calls {
-                let at = planned.at + planned.takes_ms + u64::from(call) * apart_ms(setup, event);
+                let at = planned.at + planned.takes_ms + u64::from(call) * apart_ms(chance, event);
                 world.tasks.push(Task {
                     at,
                     owner: NOBODY,
@@ -303,7 +303,7 @@ impl World {
         step: Step,
         ctx: &Ctx<'_>,
     ) {
-        let at = self.now + ctx.dice.below(site(&step, tries), lag_ms + 1);
+        let at = self.now + ctx.chance.below(site(&step, owner, tries, ctx), lag_ms + 1);
         self.tasks.push(Task { at, owner, tries, step });
     }
 
@@ -318,8 +318,8 @@ impl World {
 }
 
 /// How long after a call a publisher calls again: that did not hear of it, or that is two at once.
-fn apart_ms(setup: &Setup, event: u32) -> u64 {
-    let at_once = Dice::new(setup.seed).below(Site::new(0x86, event, 0, 0), 3) == 0;
+fn apart_ms(chance: Chance<'_>, event: u32) -> u64 {
+    let at_once = chance.below(Site::new(0x86, event, 0, 0), 3) == 0;
     if at_once { 1 } else { REPUBLISH_MS }
 }
 

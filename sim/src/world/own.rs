@@ -109,11 +109,11 @@ impl World {
         let Work { task, job, twist, .. } = work;
         let receipt = job.receipt().0 as u32;
         let site = |purpose| Site::new(purpose, receipt, job.fence(), u32::from(task.tries));
-        let after = ctx.dice.below(site(WHERE), RUNS_THROUGH * 2);
+        let after = ctx.chance.below(site(WHERE), RUNS_THROUGH * 2);
         let within = (after < RUNS_THROUGH).then_some(after as u8);
-        let silent = ctx.dice.hits(site(SILENT), ctx.setup.odds.of(Family::ExternalTimeout));
+        let silent = ctx.chance.hits(site(SILENT), ctx.setup.odds.of(Family::ExternalTimeout));
         // As often all writes as one of them: a handler may pass over the error of just that one.
-        let which = ctx.dice.below(site(WHICH), u64::from(WRITES) * 2) as u8;
+        let which = ctx.chance.below(site(WHICH), u64::from(WRITES) * 2) as u8;
         let one = (*twist == Some(Twist::HandlerFails) && which < WRITES).then_some(which);
         let fails = *twist == Some(Twist::HandlerFails) && one.is_none();
         Luck {

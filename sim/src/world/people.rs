@@ -295,7 +295,7 @@ impl World {
 /// What a replay stands on. Where it is not allowed, one of the three is wanting: the person, the source,
 /// or the secret.
 fn warrant(receipt: u32, allowed: bool, ctx: &Ctx<'_>) -> Warrant {
-    let wanting = ctx.dice.below(Site::new(WANTING, receipt, 0, 0), 3);
+    let wanting = ctx.chance.below(Site::new(WANTING, receipt, 0, 0), 3);
     let given = |which| allowed || wanting != which || ctx.is(Rogue::ReplayWithoutAuthorisation);
     Warrant {
         by: Id(1),

@@ -232,5 +232,5 @@ impl World {
 
 /// Whether a call shows the key of an event that is there with another body.
 fn reuses_key(event: u32, call: u8, ctx: &Ctx<'_>) -> bool {
-    call > 0 && ctx.dice.below(Site::new(0x87, event, u32::from(call), 0), 4) == 0
+    call > 0 && ctx.chance.below(Site::new(0x87, event, u32::from(call), 0), 4) == 0
 }

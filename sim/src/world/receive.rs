@@ -172,7 +172,7 @@ impl World {
             parcel.ticket.fence,
             u32::from(parcel.copy),
         );
-        let start = ctx.dice.below(site, count);
+        let start = ctx.chance.below(site, count);
         (0..count)
             .map(|n| first + ((start + n) % count) as u8)
             .find(|&ingress| self.processes[usize::from(ingress)].up)
@@ -278,7 +278,7 @@ impl World {
     fn hang(&mut self, task: &Task, parcel: &Parcel, ctx: &Ctx<'_>) {
         let ticket = parcel.ticket;
         let site = Site::new(HANGS, ticket.delivery.0 as u32, ticket.fence, u32::from(parcel.copy));
-        let takes_ms = 1_000 + ctx.dice.below(site, HANGS_MS);
+        let takes_ms = 1_000 + ctx.chance.below(site, HANGS_MS);
         let granted_ms = ctx.setup.terms.profile.time_limit_ms;
         let own_ms = if ctx.is(Rogue::Keeps10sWhere3s) { OUR_LIMIT_MS } else { granted_ms };
         let waits_ms = own_ms.max(granted_ms) - ANSWER_MARGIN_MS;
@@ -423,7 +423,7 @@ pub(super) fn key_of(operation: hookproof_core::model::Operation) -> u64 {
 
 fn retry_after(parcel: &Parcel, ctx: &Ctx<'_>) -> Option<u64> {
     let site = Site::new(0x91, parcel.ticket.delivery.0 as u32, parcel.ticket.fence, 0);
-    match ctx.dice.below(site, 6) {
+    match ctx.chance.below(site, 6) {
         0 => Some(TEN_YEARS_MS),
         1 => Some(0),
         2 => Some(120_000),

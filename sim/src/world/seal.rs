@@ -7,6 +7,8 @@
 use hookproof_core::{Id, Millis, outbox::Ticket};
 
 use super::{Ctx, NOBODY, Parcel, STALLED, Step, Task, Twist, World, db::index};
+use serde::{Deserialize, Serialize};
+
 use crate::{
     dice::Site,
     history::{
@@ -60,7 +62,8 @@ pub enum Turn {
 }
 
 /// What the addresses of a callback's host are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// All of them may be dialled.
     Public,
@@ -96,7 +99,7 @@ impl World {
             scheme.notice_ms
         };
         let site = Site::new(INSTALLS, endpoint, u32::from(new), 0);
-        let after_ms = ctx.dice.below(site, within_ms.max(1));
+        let after_ms = ctx.chance.below(site, within_ms.max(1));
         self.turn_in(after_ms, endpoint, Turn::Install(new));
     }
 
@@ -181,7 +184,7 @@ impl World {
         let target = self.targets[index(ticket.endpoint)];
         let site = Site::new(DIALS, index(ticket.delivery) as u32, ticket.fence, 0);
         let picked = match target {
-            Target::Mixed if ctx.dice.below(site, 2) == 0 => Target::Public,
+            Target::Mixed if ctx.chance.below(site, 2) == 0 => Target::Public,
             target => target,
         };
         let blind = match target {
@@ -260,7 +263,7 @@ impl World {
             return;
         }
         let site = Site::new(GREETS, endpoint, self.now.0 as u32, 0);
-        let nonce = ctx.dice.below(site, u64::from(u32::MAX)) as u32;
+        let nonce = ctx.chance.below(site, u64::from(u32::MAX)) as u32;
         let echo = (!ctx.is(Rogue::OkWhereHandshakeIsWanted)).then_some(nonce);
         let endpoint = EndpointNo(endpoint);
         self.say(
@@ -275,7 +278,7 @@ impl World {
         let scheme = &ctx.setup.terms.scheme;
         let lag_ms = ctx.setup.lags.net_ms * 20;
         let site = Site::new(ATTACKS, index(parcel.ticket.delivery) as u32, parcel.ticket.fence, 0);
-        let roll = ctx.dice.roll(site);
+        let roll = ctx.chance.roll(site);
         let made_up = Body(parcel.body.0 / 4 * 4 + 2);
         match twist {
             Twist::Forge => {

@@ -91,7 +91,7 @@ impl World {
     fn claim_of(&mut self, task: &Task, ctx: &mut Ctx<'_>) -> Option<Plan<Claim>> {
         let Step::Claim { row, mut lane, now, loaded, .. } = task.step else { return None };
         let side = Self::side(task.owner, ctx.setup);
-        let roll = ctx.dice.roll(Site::new(0x80, row.id.0 as u32, row.fence, side as u32));
+        let roll = ctx.chance.roll(Site::new(0x80, row.id.0 as u32, row.fence, side as u32));
         if ctx.is(Rogue::NoLimitAfterOutage) {
             lane = Lane { endpoint: Endpoint { next: Millis(0), ..lane.endpoint }, in_flight: 0 };
         }
@@ -264,7 +264,7 @@ impl World {
         let side = Self::side(owner, ctx.setup);
         let ticket = request.ticket();
         let node = self.node(owner, ctx);
-        let roll = ctx.dice.roll(Site::new(0x81, row.id.0 as u32, ticket.fence, side as u32));
+        let roll = ctx.chance.roll(Site::new(0x81, row.id.0 as u32, ticket.fence, side as u32));
         let row = ctx.rogue.map_or(*row, |rogue| rogue.refences(*row, ticket, ended));
         let delivery = DeliveryNo(ticket.delivery.0 as u32);
         let Some(plan) = request.settle(&row, endpoint, ended, now, roll, ctx.profile) else {
@@ -361,7 +361,7 @@ impl World {
         if tries < TRIES_MAX {
             let at = self.now
                 + (RETRY_MS << tries.min(7))
-                + ctx.dice.below(super::site(&step, tries), RETRY_MS);
+                + ctx.chance.below(super::site(&step, owner, tries + 1, ctx), RETRY_MS);
             self.tasks.push(Task { at, owner, tries: tries + 1, step });
         }
     }

@@ -10,12 +10,14 @@ use hookproof_core::{
 };
 
 use super::{
-    ProcessNo,
+    Ctx, ProcessNo,
+    faults::is_call,
     seal::{Seal, Turn},
 };
 use crate::{
     dice::Site,
     history::{Body, DeliveryId, Side},
+    setup::Setup,
 };
 
 /// One thing that will happen next.
@@ -269,9 +271,21 @@ pub const STALLED: u8 = 0x40;
 pub(super) const HUNG: u8 = 0x20;
 
 /// Where the dice are asked how long a step takes.
-pub(super) fn site(step: &Step, tries: u8) -> Site {
-    let (purpose, a, b) = address(step);
+pub(super) fn site(step: &Step, owner: ProcessNo, tries: u8, ctx: &Ctx<'_>) -> Site {
+    let (purpose, a, b) = place(step, owner, ctx.setup);
     Site::new(LAG | purpose, a, b, u32::from(tries))
+}
+
+/// [`address`], with effects outside told from the sender's deliveries by [`EFFECT`].
+pub fn place(step: &Step, owner: ProcessNo, setup: &Setup) -> (u8, u32, u32) {
+    let (no, a, b) = address(step);
+    let relay = match step {
+        Step::Request(parcel) => parcel.from,
+        Step::Response(answer) => answer.to,
+        _ => owner,
+    };
+    let effect = (CLAIM..=RESPONSE).contains(&no) && is_call(relay, setup);
+    (no, if effect { a | EFFECT } else { a }, b)
 }
 
 /// A step by what it hits: its kind, its row, and which attempt or claim of it.
@@ -329,4 +343,9 @@ fn copy(parcel: &Parcel) -> u32 {
 }
 
 /// The purpose bit of rolls about time; the rest of the purpose is the step's.
-const LAG: u8 = 0x40;
+pub const LAG: u8 = 0x40;
+/// Set in the number of an effect outside, where it is asked for by address.
+pub const EFFECT: u32 = 1 << 18;
+/// The first and the last step of a delivery's attempt, by number.
+const CLAIM: u8 = 3;
+const RESPONSE: u8 = 11;

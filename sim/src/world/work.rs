@@ -197,7 +197,7 @@ impl World {
             // Whether it is in is for the row to say; a worker that does not ask leaves it to its wake.
             Uncommitted::Unknown => {
                 let site = Site::new(0x88, job.receipt().0 as u32, job.fence(), 0);
-                if ctx.setup.terms.timely && ctx.dice.below(site, 2) == 0 {
+                if ctx.setup.terms.timely && ctx.chance.below(site, 2) == 0 {
                     self.retry(owner, task.tries, Step::Work { job }, ctx);
                 }
             }
@@ -344,7 +344,7 @@ impl World {
         ctx: &mut Ctx<'_>,
     ) {
         let owner = task.owner;
-        let roll = ctx.dice.roll(Site::new(0x82, row.id.0 as u32, row.fence, 0));
+        let roll = ctx.chance.roll(Site::new(0x82, row.id.0 as u32, row.fence, 0));
         let Some(plan) = job.fail(row, fault, now, roll, ctx.inbox) else { return };
         let node = self.node(owner, ctx);
         let (receipt, fence) = (ReceiptNo(job.receipt().0 as u32), job.fence());

@@ -1,0 +1,169 @@
+//! A scenario: one run, written down whole. What there is, what happens, which faults hit what, and what
+//! must come of it.
+//!
+//! Nothing in it is drawn. A fault is addressed by what it hits, in the numbers that a trace shows
+//! ("response of delivery 3, claim 2: dropped"), and so is every choice that is not the usual one, so a
+//! scenario is kept in a file, read by people, shrunk line by line, and tells the same history next year.
+//! A seed only makes one: [`Scenario::of`] writes down what its dice decided.
+
+mod address;
+mod file;
+mod shrink;
+
+pub use address::{Numbers, Words, choice as choice_in_words, fault as fault_in_words};
+pub use file::{BadScenario, FORMAT};
+pub(crate) use file::{LifeOf, operation};
+pub use shrink::{Shrunk, shrink};
+
+use std::{cell::RefCell, collections::BTreeSet, fmt};
+
+use crate::{
+    dice::{Chance, Dice, Script, Site},
+    handler::OneEffect,
+    history::Line,
+    named::Seen,
+    oracle::{Broken, Oracle, Report},
+    promise::Promise,
+    rogue::Rogue,
+    setup::{Deed, Odds, Setup},
+    walk::{Walk, walk_by},
+    world::seal::Target,
+};
+
+/// One run, written down whole, and what must come of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// What it is called, in a few words.
+    pub name: String,
+    /// The promise that it is about.
+    pub about: Promise,
+    /// Where the fault was seen; empty where nobody says.
+    pub seen: String,
+    /// A wrong line that breaks the promise in it.
+    pub broken_by: Option<Rogue>,
+    /// What must come of it: how often each of these stands in its history.
+    pub expected: Vec<(Seen, usize)>,
+    /// The run before its first step. Its seed and its odds say nothing.
+    pub setup: Setup,
+    /// What is decided in it.
+    pub script: Script,
+}
+
+/// What came of a scenario.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// The history.
+    pub lines: Vec<Line>,
+    /// How it ended.
+    pub walk: Walk,
+    /// What the oracle says of it.
+    pub report: Report,
+    /// The faults that did not happen.
+    pub unfired: Vec<Unfired>,
+    /// What was expected and did not come so: what, expected, seen.
+    pub surprises: Vec<(Seen, usize, usize)>,
+}
+
+/// A fault of a scenario that did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfired {
+    /// What it was to hit was never there.
+    Fault(Site),
+    /// The deed with this number in the scenario changed nothing.
+    Deed(usize, Deed),
+}
+
+impl fmt::Display for Unfired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deed(no, deed) => write!(f, "deed {no} changed nothing: {deed:?}"),
+            Self::Fault(site) => match address::fault(*site) {
+                Some(Words { what, step, numbers }) => {
+                    write!(f, "{what} of {step}")?;
+                    numbers.iter().try_for_each(|(name, number)| write!(f, ", {name} {number}"))
+                }
+                None => write!(f, "{site:?}"),
+            },
+        }
+    }
+}
+
+impl Scenario {
+    /// What the seed of a run decides, written down. Told again, it is the same history.
+    pub fn of(setup: &Setup, about: Promise, broken_by: Option<Rogue>) -> Self {
+        let script = RefCell::default();
+        let mut oracle = Oracle::new(&setup.terms);
+        let chance = Chance::Noted(Dice::new(setup.seed), &script);
+        walk_by(setup, broken_by, chance, &mut OneEffect, &mut oracle, &mut Vec::new());
+        Self {
+            name: String::new(),
+            about,
+            seen: String::new(),
+            broken_by,
+            expected: Vec::new(),
+            setup: Setup { seed: 0, odds: Odds::NONE, ..setup.clone() },
+            script: script.into_inner(),
+        }
+    }
+
+    /// Runs it, of the code with this wrong line or of the correct code.
+    pub fn play(&self, rogue: Option<Rogue>) -> Played {
+        let mut lines = Vec::new();
+        let mut oracle = Oracle::new(&self.setup.terms);
+        let happened = RefCell::default();
+        let chance = Chance::Told(&self.script, &happened);
+        let walk = walk_by(&self.setup, rogue, chance, &mut OneEffect, &mut oracle, &mut lines);
+        let count = |seen: Seen| lines.iter().filter(|line| seen.is(&line.fact)).count();
+        let expected = self.expected.iter().map(|&(seen, times)| (seen, times, count(seen)));
+        let surprises = expected.filter(|(_, times, count)| times != count).collect();
+        let unfired = self.unfired(&happened.into_inner(), &walk);
+        Played { report: oracle.report(), lines, walk, unfired, surprises }
+    }
+
+    fn unfired(&self, happened: &BTreeSet<Site>, walk: &Walk) -> Vec<Unfired> {
+        let faults = self.script.faults.difference(happened).map(|site| Unfired::Fault(*site));
+        let idle = walk.idle.iter().map(|&no| (no, self.setup.deeds[no].1));
+        let idle = idle.filter(|(_, deed)| is_a_fault(deed));
+        faults.chain(idle.map(|(no, deed)| Unfired::Deed(no, deed))).collect()
+    }
+}
+
+impl Played {
+    /// The breach of this promise.
+    pub fn breach_of(&self, promise: Promise) -> Option<&Broken> {
+        self.report.broken.iter().find(|broken| broken.breach.promise == promise)
+    }
+
+    /// How many steps wrote the lines up to this one: what a process does between two I/O boundaries is
+    /// a step, and one line of the trace.
+    pub fn steps_to(&self, line: usize) -> usize {
+        self.walk.cuts.iter().take_while(|cut| **cut <= line).count() + 1
+    }
+
+    /// Whether the correct code keeps every promise, and all happened that was to happen.
+    pub fn holds(&self) -> bool {
+        self.report.broken.is_empty()
+            && self.walk.ended
+            && self.unfired.is_empty()
+            && self.surprises.is_empty()
+    }
+}
+
+/// Whether a deed is a fault, and not what people do because of one or to end one.
+fn is_a_fault(deed: &Deed) -> bool {
+    !matches!(
+        deed,
+        Deed::Heal
+            | Deed::Repair
+            | Deed::ReplayAll
+            | Deed::ResendAll
+            | Deed::Purge
+            | Deed::Endpoint { .. }
+            | Deed::Database { up: true, .. }
+            | Deed::Writable { writable: true, .. }
+            | Deed::Pool { free: true, .. }
+            | Deed::Cut { requests: false, responses: false }
+            | Deed::EndpointDown { down: false, .. }
+            | Deed::Target { target: Target::Public, .. }
+    )
+}
