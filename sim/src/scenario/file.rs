@@ -4,20 +4,20 @@ use std::{collections::BTreeMap, fmt};
 
 use hookproof_core::{
     Id, Millis,
-    ladder::Ladder,
     model::{EventType, Operation, Transition},
-    profile::{InboxPolicy, OnExhausted, OnGone, Profile},
-    time::DAY,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Scenario, address};
+use super::{
+    Scenario, address,
+    terms::{InboxOf, ProfileOf, SchemeOf, span, within},
+};
 use crate::{
     dice::{Script, Site},
     models,
     named::Seen,
-    oracle::{Scheme, Terms},
+    oracle::Terms,
     promise::Promise,
     rogue::Rogue,
     setup::{Deed, Form, Lags, Odds, POISONED, Planned, Setup},
@@ -28,7 +28,7 @@ pub const FORMAT: &str = "hookproof-scenario/1";
 
 /// Why a file is no scenario: what was expected, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadScenario(String);
+pub struct BadScenario(pub(super) String);
 
 impl fmt::Display for BadScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,7 +38,7 @@ impl fmt::Display for BadScenario {
 
 impl std::error::Error for BadScenario {}
 
-fn bad<T>(what: impl Into<String>) -> Result<T, BadScenario> {
+pub(super) fn bad<T>(what: impl Into<String>) -> Result<T, BadScenario> {
     Err(BadScenario(what.into()))
 }
 
@@ -65,62 +65,6 @@ struct File {
     faults: Vec<FaultOf>,
     #[serde(default)]
     choices: Vec<ChoiceOf>,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct ProfileOf {
-    ladder_ms: Vec<u64>,
-    time_limit_ms: u64,
-    start_limit_ms: u64,
-    retry_after_max_ms: u64,
-    on_gone: Gone,
-    on_exhausted: Exhausted,
-    resend_window_ms: u64,
-    slots: u16,
-    interval_ms: u64,
-    burst: u16,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Gone {
-    Climb,
-    Fail,
-    Disable,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Exhausted {
-    Keep,
-    Disable,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "every number has its unit")]
-struct InboxOf {
-    ladder_ms: Vec<u64>,
-    work_limit_ms: u64,
-    defer_timer_ms: u64,
-    defer_cap_ms: u64,
-    pause_ms: u64,
-    retention_ms: Option<u64>,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "those of `Scheme`")]
-struct SchemeOf {
-    lists: bool,
-    strangers: bool,
-    covers_header: bool,
-    overlap_ms: u64,
-    notice_ms: u64,
-    tolerance_ms: u64,
-    wants_200: bool,
-    greets: bool,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -296,14 +240,7 @@ impl File {
             broken_by: broken_by.map(|rogue| rogue.name().to_owned()),
             expect: expect.collect(),
             profile: ProfileOf::of(profile),
-            inbox: InboxOf {
-                ladder_ms: inbox.ladder.waits_ms().to_vec(),
-                work_limit_ms: inbox.work_limit_ms,
-                defer_timer_ms: inbox.defer_timer_ms,
-                defer_cap_ms: inbox.defer_cap_ms,
-                pause_ms: inbox.pause_ms,
-                retention_ms: inbox.retention_ms,
-            },
+            inbox: InboxOf::of(inbox),
             scheme: SchemeOf::of(*scheme),
             world: WorldOf {
                 entities: model_of
@@ -405,17 +342,7 @@ impl File {
         }
         let terms = Terms {
             profile: self.profile.profile()?,
-            inbox: InboxPolicy {
-                ladder: ladder("inbox", self.inbox.ladder_ms)?,
-                work_limit_ms: span("inbox.work_limit_ms", self.inbox.work_limit_ms)?,
-                defer_timer_ms: span("inbox.defer_timer_ms", self.inbox.defer_timer_ms)?,
-                defer_cap_ms: span("inbox.defer_cap_ms", self.inbox.defer_cap_ms)?,
-                pause_ms: span("inbox.pause_ms", self.inbox.pause_ms)?,
-                retention_ms: match self.inbox.retention_ms {
-                    None => None,
-                    Some(ms) => Some(span("inbox.retention_ms", ms)?),
-                },
-            },
+            inbox: self.inbox.inbox()?,
             scheme: self.scheme.scheme()?,
             models: models::all(),
             model_of,
@@ -504,102 +431,6 @@ fn possible(deed: &Deed, setup: &Setup) -> Result<(), BadScenario> {
         | Deed::Backup { .. }
         | Deed::Restore { .. }
         | Deed::Purge => Ok(()),
-    }
-}
-
-fn within(name: &str, number: u64, least: u64, most: u64) -> Result<(), BadScenario> {
-    if (least..=most).contains(&number) {
-        return Ok(());
-    }
-    bad(format!("{name}: {number}: expected {least} to {most}"))
-}
-
-fn span(name: &str, ms: u64) -> Result<u64, BadScenario> {
-    within(name, ms, 0, SPAN_MAX_MS).map(|()| ms)
-}
-
-fn ladder(whose: &str, waits_ms: Vec<u64>) -> Result<Ladder, BadScenario> {
-    Ladder::new(waits_ms).map_err(|why| BadScenario(format!("{whose}.ladder_ms: {why}")))
-}
-
-impl ProfileOf {
-    fn of(profile: &Profile) -> Self {
-        Self {
-            ladder_ms: profile.ladder.waits_ms().to_vec(),
-            time_limit_ms: profile.time_limit_ms,
-            start_limit_ms: profile.start_limit_ms,
-            retry_after_max_ms: profile.retry_after_max_ms,
-            on_gone: match profile.on_gone {
-                OnGone::Climb => Gone::Climb,
-                OnGone::Fail => Gone::Fail,
-                OnGone::Disable => Gone::Disable,
-            },
-            on_exhausted: match profile.on_exhausted {
-                OnExhausted::Keep => Exhausted::Keep,
-                OnExhausted::Disable => Exhausted::Disable,
-            },
-            resend_window_ms: profile.resend_window_ms,
-            slots: profile.slots,
-            interval_ms: profile.interval_ms,
-            burst: profile.burst,
-        }
-    }
-
-    fn profile(self) -> Result<Profile, BadScenario> {
-        within("profile.slots", u64::from(self.slots), 1, u64::from(u16::MAX))?;
-        within("profile.burst", u64::from(self.burst), 1, u64::from(u16::MAX))?;
-        within("profile.time_limit_ms", self.time_limit_ms, LIMIT_MIN_MS, DAY)?;
-        Ok(Profile {
-            name: "scenario",
-            ladder: ladder("profile", self.ladder_ms)?,
-            time_limit_ms: self.time_limit_ms,
-            start_limit_ms: span("profile.start_limit_ms", self.start_limit_ms)?,
-            retry_after_max_ms: span("profile.retry_after_max_ms", self.retry_after_max_ms)?,
-            on_gone: match self.on_gone {
-                Gone::Climb => OnGone::Climb,
-                Gone::Fail => OnGone::Fail,
-                Gone::Disable => OnGone::Disable,
-            },
-            on_exhausted: match self.on_exhausted {
-                Exhausted::Keep => OnExhausted::Keep,
-                Exhausted::Disable => OnExhausted::Disable,
-            },
-            resend_window_ms: span("profile.resend_window_ms", self.resend_window_ms)?,
-            slots: self.slots,
-            interval_ms: span("profile.interval_ms", self.interval_ms)?,
-            burst: self.burst,
-        })
-    }
-}
-
-impl SchemeOf {
-    fn of(scheme: Scheme) -> Self {
-        let Scheme { lists, strangers, covers_header, overlap_ms, notice_ms, .. } = scheme;
-        let Scheme { tolerance_ms, wants_200, greets, .. } = scheme;
-        Self {
-            lists,
-            strangers,
-            covers_header,
-            overlap_ms,
-            notice_ms,
-            tolerance_ms,
-            wants_200,
-            greets,
-        }
-    }
-
-    fn scheme(self) -> Result<Scheme, BadScenario> {
-        let Self { lists, strangers, covers_header, wants_200, greets, .. } = self;
-        Ok(Scheme {
-            lists,
-            strangers,
-            covers_header,
-            overlap_ms: span("scheme.overlap_ms", self.overlap_ms)?,
-            notice_ms: span("scheme.notice_ms", self.notice_ms)?,
-            tolerance_ms: span("scheme.tolerance_ms", self.tolerance_ms)?,
-            wants_200,
-            greets,
-        })
     }
 }
 
@@ -773,7 +604,3 @@ const ENDPOINTS_MAX: u64 = 16;
 const PROCESSES_MAX: u64 = 8;
 const EVENTS_MAX: u64 = 1_000;
 const CALLS_MAX: u64 = 8;
-/// The longest span and the latest instant of a scenario.
-const SPAN_MAX_MS: u64 = 400 * DAY;
-/// The shortest time limit: answers need some time.
-const LIMIT_MIN_MS: u64 = 2_000;
