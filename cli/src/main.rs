@@ -8,10 +8,12 @@ mod book;
 mod cases;
 mod database;
 mod declared;
+mod files;
 mod input;
 mod migrate;
 mod promises;
 mod prove;
+mod replay;
 mod request;
 mod rogues;
 mod say;
@@ -35,6 +37,9 @@ use clap::{CommandFactory as _, Parser};
 enum Verb {
     /// Run the core through hostile histories, promise by promise, and the rogues past the checks.
     Prove(prove::Options),
+    /// Run scenarios from files, and say whether what was to come of them did.
+    #[command(after_help = replay::ENDS)]
+    Replay(replay::Options),
     /// List the promises, each in a sentence.
     Promises,
     /// List the rogues: wrong implementations that a proof must catch.
@@ -82,6 +87,7 @@ fn main() -> ExitCode {
     let mut out = anstream::stdout().lock();
     let end = match verb {
         Verb::Prove(options) => prove::run(&options, &mut out),
+        Verb::Replay(options) => replay::run(&options, &mut out),
         Verb::Promises => promises::list(&mut out),
         Verb::Rogues => rogues::list(&mut out),
         Verb::Verify(options) => verify::run(&options, &mut out),

@@ -4,7 +4,10 @@
 //! that what a breach names can be searched for in the trace.
 
 mod fact;
+mod rows;
 mod words;
+
+pub use rows::Rows;
 
 use core::fmt::{Display, Formatter, Result};
 

@@ -1,8 +1,6 @@
 //! `hookproof cases`: runs case files against the built-in implementation, and holds them to the house
 //! rules.
 
-mod files;
-
 use std::{
     io::{self, Write},
     path::PathBuf,
@@ -16,9 +14,9 @@ use hookproof_conformance::{
 use hookproof_core::profile::Profile;
 use serde_json::json;
 
-use self::files::Found;
 use crate::{
     End,
+    files::{Found, manifest},
     input::{self, Fault},
     say::{BAD, DIM, GOOD, OPEN},
 };
@@ -77,7 +75,7 @@ pub(crate) fn run(cases: &Cases, out: &mut dyn Write) -> io::Result<End> {
 
 fn check(options: &Check, out: &mut dyn Write) -> io::Result<End> {
     let mut report = Report::default();
-    let Found { files, skipped, mut faults } = Found::of(&options.paths);
+    let Found { files, skipped, mut faults } = Found::of(&options.paths, FORMS);
     for (name, text) in &files {
         match run_file(name, text, &options.profile) {
             Ok(results) => {
@@ -200,9 +198,9 @@ fn agreeing(report: &Report) -> usize {
 }
 
 fn lint(options: &Lint, out: &mut dyn Write) -> io::Result<End> {
-    let Found { files: texts, skipped, mut faults } = Found::of(&options.paths);
+    let Found { files: texts, skipped, mut faults } = Found::of(&options.paths, FORMS);
     let mut findings = lint::findings(&texts);
-    if let Some(manifest) = files::manifest(&options.paths) {
+    if let Some(manifest) = manifest(&options.paths) {
         match input::text(&manifest) {
             Ok(text) => findings.extend(lint::count_findings(&text, &texts)),
             Err(fault) => faults.push(fault),
@@ -247,3 +245,5 @@ Exit codes: 0 all agree; 1 a `must` differs (--strict: or a `should`); 2 a wrong
 scheme or field that cannot be read, or no case at all";
 const LINT_ENDS: &str =
     "Exit codes: 0 nothing found; 1 findings; 2 a wrong option; 3 a file that cannot be read";
+
+const FORMS: &str = "hookproof-cases";

@@ -6,6 +6,7 @@ use hookproof_sim::{history::Family, promise::Promise, prove::Hunt};
 use serde::{Serialize, Serializer};
 
 use super::{
+    keep::Kept,
     options::{Level, Options},
     outcome::{self, Outcome, Verdict, Walked},
 };
@@ -52,6 +53,10 @@ struct Rogue {
     caught: bool,
     tries: u64,
     steps: Option<usize>,
+    /// Steps of the scenario that is left of a history.
+    shrunk_steps: Option<usize>,
+    /// Where it was written.
+    scenario: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -99,7 +104,7 @@ fn report(outcome: &Outcome, options: &Options) -> Report {
             .into_iter()
             .map(|promise| row(promise, outcome, options))
             .collect(),
-        rogues: outcome.hunts.iter().map(rogue).collect(),
+        rogues: outcome.hunts.iter().map(|hunt| rogue(hunt, &outcome.kept)).collect(),
         explore: outcome.worlds.iter().map(world).collect(),
         faults: Pairs(Family::ALL.map(|family| (family.name(), fired(family))).to_vec()),
         stories: outcome.stories.iter().map(story).collect(),
@@ -128,7 +133,7 @@ fn row(promise: Promise, outcome: &Outcome, options: &Options) -> Row {
     }
 }
 
-fn rogue(hunt: &Hunt) -> Rogue {
+fn rogue(hunt: &Hunt, kept: &Kept) -> Rogue {
     let catch = hunt.catch.as_ref();
     Rogue {
         name: hunt.rogue.name(),
@@ -137,6 +142,8 @@ fn rogue(hunt: &Hunt) -> Rogue {
         caught: catch.is_some(),
         tries: hunt.tries,
         steps: catch.map(|catch| catch.lines.len()),
+        shrunk_steps: hunt.shrunk.as_ref().map(|shrunk| shrunk.steps),
+        scenario: kept.rogues.get(hunt.rogue.name()).map(|path| path.display().to_string()),
     }
 }
 

@@ -69,12 +69,15 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         ("level", Side::Left),
         ("tries", Side::Right),
         ("steps", Side::Right),
+        ("shrunk", Side::Right),
         ("", Side::Left),
     ]);
     for hunt in &outcome.hunts {
         let note = if hunt.rogue == CANARY { Cell::new("the canary", DIM) } else { "".into() };
         let tries = number(hunt.tries).into();
         let name = hunt.rogue.name().into();
+        let shrunk = hunt.shrunk.as_ref().map(|shrunk| number(shrunk.steps as u64));
+        let shrunk = shrunk.unwrap_or_default().into();
         let cells = match &hunt.catch {
             Some(catch) => [
                 name,
@@ -82,12 +85,13 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
                 Level::of(catch.origin).name().into(),
                 tries,
                 number(catch.lines.len() as u64).into(),
+                shrunk,
                 note,
             ],
             None if hunt.cut => {
-                [name, Cell::new("time was up", OPEN), "".into(), tries, "".into(), note]
+                [name, Cell::new("time was up", OPEN), "".into(), tries, "".into(), shrunk, note]
             }
-            None => [name, Cell::new("ESCAPED", BAD), "".into(), tries, "".into(), note],
+            None => [name, Cell::new("ESCAPED", BAD), "".into(), tries, "".into(), shrunk, note],
         };
         table.row(cells);
     }
@@ -101,6 +105,6 @@ const PROMISES: &str = "explored: states of small worlds in which the promise wa
     that break it were caught; held: not all of those were hunted";
 /// What the columns of the rogues mean.
 const ROGUES: &str = "tries: histories (sim) or states (explore) until it was caught; steps: lines of \
-    the shortest history found";
+    the shortest history found; shrunk: steps of the scenario that is left of one";
 /// How much of a promise's sentence the matrix shows.
 const SENTENCE: usize = 48;

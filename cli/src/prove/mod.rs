@@ -4,6 +4,7 @@
 //! budget is over.
 
 mod json;
+mod keep;
 mod matrix;
 mod options;
 mod outcome;
@@ -25,8 +26,9 @@ use hookproof_sim::{
 };
 
 use crate::{End, say::count};
+use keep::{Kept, keep};
 use options::Level;
-pub(crate) use options::Options;
+pub(crate) use options::{Options, rogue_named};
 use outcome::{Outcome, Story, Walked, World};
 use pace::Pace;
 
@@ -55,7 +57,11 @@ fn prove(options: &Options) -> Outcome {
     let walked = options.has(Level::Sim).then(|| walks(options, deadline(BUDGET_WALKED)));
     let rogues = hunted(options);
     let hunts = hunts(options, &rogues, deadline(100));
-    Outcome { worlds, stories, walked, hunts, rogues, took: start.elapsed() }
+    let kept = Kept::default();
+    let mut outcome =
+        Outcome { worlds, stories, walked, hunts, rogues, kept, took: start.elapsed() };
+    outcome.kept = keep(&outcome, options);
+    outcome
 }
 
 fn worlds(options: &Options) -> Vec<World> {

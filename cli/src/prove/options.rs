@@ -1,6 +1,6 @@
 //! What can be asked of a proof.
 
-use std::{num::NonZeroUsize, ops::Range, thread, time::Duration};
+use std::{num::NonZeroUsize, ops::Range, path::PathBuf, thread, time::Duration};
 
 use clap::{Args, ValueEnum, value_parser};
 use hookproof_sim::{
@@ -47,7 +47,7 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "S",
-        conflicts_with_all = ["seeds", "promise", "level", "deep", "budget", "jobs", "json"]
+        conflicts_with_all = ["seeds", "promise", "level", "deep", "budget", "jobs", "json", "out"]
     )]
     seed: Option<u64>,
 
@@ -76,17 +76,22 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=JOBS_MAX))]
     jobs: Option<u16>,
 
+    /// Write a scenario for each rogue, and for each promise that is broken, into this directory. Unless
+    /// it is named, into `hookproof-scenarios`, and only for a rogue that is named.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 
     /// Draw the histories as the hunt for this rogue does: more of the faults that it shows under.
-    #[arg(long, value_name = "NAME", value_parser = rogue)]
+    #[arg(long, value_name = "NAME", value_parser = rogue_named)]
     favour: Option<Rogue>,
 
     /// Put this rogue's wrong line into the code that is checked, to see that a run notices: it must
     /// exit 1.
-    #[arg(long, value_name = "NAME", value_parser = rogue)]
+    #[arg(long, value_name = "NAME", value_parser = rogue_named)]
     pub(crate) sabotage: Option<Rogue>,
 }
 
@@ -339,7 +344,7 @@ fn choice(text: &str) -> Result<Choice, String> {
     }
 }
 
-fn rogue(text: &str) -> Result<Rogue, String> {
+pub(crate) fn rogue_named(text: &str) -> Result<Rogue, String> {
     Rogue::named(text).ok_or_else(|| format!("expected a rogue; {}", rogues_near(text)))
 }
 

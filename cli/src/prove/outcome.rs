@@ -1,6 +1,9 @@
 //! What a proof came to, and what that means.
 
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hookproof_sim::{
     explore::{Counterexample, Explored},
@@ -12,7 +15,7 @@ use hookproof_sim::{
     rogue::Rogue,
 };
 
-use super::Options;
+use super::{Options, keep::Kept};
 use crate::{End, say};
 
 /// Everything that a run showed.
@@ -28,6 +31,8 @@ pub(crate) struct Outcome {
     pub(crate) hunts: Vec<Hunt>,
     /// The rogues that were to be hunted, in the same order.
     pub(crate) rogues: Vec<Rogue>,
+    /// What was written to files.
+    pub(crate) kept: Kept,
     /// How long the whole run took.
     pub(crate) took: Duration,
 }
@@ -69,6 +74,8 @@ pub(crate) struct Violation<'a> {
     pub(crate) promise: Promise,
     pub(crate) what: &'a str,
     pub(crate) lines: &'a [Line],
+    /// The scenario that is left of it, where there is one.
+    pub(crate) kept: Option<&'a Path>,
     /// What repeats it.
     pub(crate) command: String,
     /// Whether that prints the whole history.
@@ -90,13 +97,23 @@ impl Outcome {
         let worlds = self.worlds.iter().filter_map(|world| world.explored.breach.as_ref());
         let worlds = worlds.map(|breach| of_world(breach, options));
         let walked = self.walked.iter().filter_map(|walked| walked.walks.found.as_ref());
-        let walked = walked.map(|found| of_seed(found, options.trace(found.seed)));
-        let hunts = self.hunts.iter().filter_map(|hunt| {
-            let (found, rogue) = (hunt.honest.as_ref()?, hunt.rogue.name());
-            Some(of_seed(found, format!("hookproof prove --seed {} --favour {rogue}", found.seed)))
-        });
+        let walked = walked.map(|found| self.of_seed(found, options.trace(found.seed)));
+        let hunts =
+            self.hunts.iter().filter_map(|hunt| {
+                let (found, rogue) = (hunt.honest.as_ref()?, hunt.rogue.name());
+                Some(self.of_seed(
+                    found,
+                    format!("hookproof prove --seed {} --favour {rogue}", found.seed),
+                ))
+            });
         let stories = self.stories.iter().filter_map(|story| of_story(story, options));
         worlds.chain(walked).chain(hunts).chain(stories).collect()
+    }
+
+    fn of_seed<'a>(&'a self, found: &'a Found, command: String) -> Violation<'a> {
+        let Found { seed, breach: Breach { promise, what }, lines } = found;
+        let kept = self.kept.found.get(seed).map(PathBuf::as_path);
+        Violation { promise: *promise, what, lines, kept, command, traced: true }
     }
 
     /// The rogues that were hunted to the end and not caught.
@@ -241,6 +258,7 @@ fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> 
         promise: breach.promise,
         what: &breach.what,
         lines: &breach.lines,
+        kept: None,
         command: options.explored_again(),
         traced: false,
     }
@@ -249,12 +267,7 @@ fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> 
 fn of_story<'a>(story: &'a Story, options: &Options) -> Option<Violation<'a>> {
     let Breach { promise, what } = story.told.breach.as_ref()?;
     let (lines, command) = (&story.told.lines, options.told_again());
-    Some(Violation { promise: *promise, what, lines, command, traced: false })
-}
-
-fn of_seed(found: &Found, command: String) -> Violation<'_> {
-    let Found { breach: Breach { promise, what }, lines, .. } = found;
-    Violation { promise: *promise, what, lines, command, traced: true }
+    Some(Violation { promise: *promise, what, lines, kept: None, command, traced: false })
 }
 
 /// A head and what falls under it; `None` where nothing does.
@@ -265,8 +278,6 @@ fn listed<'a>(head: &str, names: impl Iterator<Item = &'a str>) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use hookproof_sim::{
         prove::{Catch, Origin},
         rogue::CANARY,
@@ -277,14 +288,17 @@ mod tests {
     fn hunt(rogue: Rogue, caught: bool, cut: bool) -> Hunt {
         let breach = Breach { promise: rogue.breaks()[0], what: String::new() };
         let catch = caught.then(|| Catch { origin: Origin::Seed(0), breach, lines: Vec::new() });
-        Hunt { rogue, tries: 1, catch, by: BTreeSet::new(), cut, honest: None }
+        let mut hunt = Hunt::of(rogue);
+        (hunt.tries, hunt.catch, hunt.cut) = (1, catch, cut);
+        hunt
     }
 
     fn end(hunts: Vec<Hunt>, options: &Options) -> End {
         let rogues = hunts.iter().map(|hunt| hunt.rogue).collect();
         let took = Duration::ZERO;
         let (worlds, stories) = (Vec::new(), Vec::new());
-        Outcome { worlds, stories, walked: None, hunts, rogues, took }.end(options)
+        let kept = Kept::default();
+        Outcome { worlds, stories, walked: None, hunts, rogues, kept, took }.end(options)
     }
 
     fn narrowed() -> Options {
@@ -321,7 +335,8 @@ mod tests {
     fn a_promise_broken_on_the_way_to_a_rogue_is_broken() {
         let breach = Breach { promise: Promise::R7, what: String::new() };
         let found = Found { seed: 3, breach, lines: Vec::new() };
-        let hunt = Hunt { honest: Some(found), ..hunt(CANARY, true, false) };
+        let mut hunt = hunt(CANARY, true, false);
+        hunt.honest = Some(found);
         assert_eq!(end(vec![hunt], &narrowed()), End::Broken);
     }
 }

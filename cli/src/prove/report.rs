@@ -157,10 +157,16 @@ fn named_rogue(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io:
     history(*promise, what, &catch.lines, shown, out)?;
     match catch.origin {
         Origin::Seed(seed) => {
-            command("all of it", &format!("hookproof prove --seed {seed} --rogue {name}"), out)
+            command("all of it", &format!("hookproof prove --seed {seed} --rogue {name}"), out)?;
         }
-        Origin::World(world) => total("in", world, out),
+        Origin::World(world) => total("in", world, out)?,
     }
+    let (Some(shrunk), Some(path)) = (&hunt.shrunk, outcome.kept.rogues.get(name)) else {
+        return Ok(());
+    };
+    let steps = count(shrunk.steps as u64, "step", "steps");
+    total("scenario", &format!("{}, which needs {steps}", path.display()), out)?;
+    command("replay", &format!("hookproof replay {} --rogue {name}", path.display()), out)
 }
 
 fn failures(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -174,10 +180,13 @@ fn failures(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Re
 }
 
 fn broken(violation: &Violation<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Violation { promise, what, lines, command: again, traced } = violation;
+    let Violation { promise, what, lines, kept, command: again, traced } = violation;
     writeln!(out, "\n{BAD}{promise} is BROKEN{BAD:#}: {}", promise.sentence())?;
     history(*promise, what, lines, if *traced { SHOWN } else { usize::MAX }, out)?;
-    command(if *traced { "all of it" } else { "again" }, again, out)
+    command(if *traced { "all of it" } else { "again" }, again, out)?;
+    kept.map_or(Ok(()), |path| {
+        command("replay", &format!("hookproof replay {}", path.display()), out)
+    })
 }
 
 /// The last part of a history, and what its last line broke.

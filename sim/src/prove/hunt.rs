@@ -98,16 +98,7 @@ pub fn hunt(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
 }
 
 fn hunt_by_seeds(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
-    let mut hunt = Hunt {
-        rogue,
-        tries: 0,
-        catch: None,
-        by: BTreeSet::new(),
-        cut: false,
-        honest: None,
-        shrunk: None,
-        seeds: Vec::new(),
-    };
+    let mut hunt = Hunt::of(rogue);
     let mut last = effort.tries;
     let mut seed = 0;
     while seed < last {
@@ -129,6 +120,20 @@ fn hunt_by_seeds(rogue: Rogue, effort: Effort, watch: &dyn Watch) -> Hunt {
 }
 
 impl Hunt {
+    /// A hunt that has not begun.
+    pub fn of(rogue: Rogue) -> Self {
+        Self {
+            rogue,
+            tries: 0,
+            catch: None,
+            by: BTreeSet::new(),
+            cut: false,
+            honest: None,
+            shrunk: None,
+            seeds: Vec::new(),
+        }
+    }
+
     /// Keeps the history of a seed if it catches the rogue in fewer lines than the one before.
     fn tries_seed(&mut self, seed: u64) {
         let rogue = self.rogue;

@@ -9,61 +9,62 @@ use serde_json::Value;
 
 use crate::input::{self, Fault};
 
-/// Case files that were read.
+/// Files that were read.
 #[derive(Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Name and text.
-    pub(super) files: Vec<(String, String)>,
+    pub(crate) files: Vec<(String, String)>,
     /// JSON of other forms, met in a directory.
-    pub(super) skipped: Vec<String>,
+    pub(crate) skipped: Vec<String>,
     /// What cannot be read.
-    pub(super) faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
 }
 
 impl Found {
-    /// Reads what is named; a directory with all below it, its manifest left out.
-    pub(super) fn of(paths: &[PathBuf]) -> Self {
+    /// Reads what is named; a directory with all of this form below it, its manifest left out.
+    pub(crate) fn of(paths: &[PathBuf], form: &str) -> Self {
         let mut found = Self::default();
         for path in paths {
             if path.is_dir() {
-                found.directory(path);
+                found.directory(path, form);
             } else {
-                found.file(path, false);
+                found.file(path, None);
             }
         }
         found
     }
 
-    fn directory(&mut self, path: &Path) {
+    fn directory(&mut self, path: &Path, form: &str) {
         let mut below = Vec::new();
         if let Err(error) = walk(path, &mut below) {
             self.faults.push(Fault::unreadable(format!("{}: {error}", path.display())));
         }
         let before = self.files.len() + self.faults.len();
         for path in &below {
-            self.file(path, true);
+            self.file(path, Some(form));
         }
         if self.files.len() + self.faults.len() == before {
-            let why =
-                "expected case files: none below it is JSON with a `format` of hookproof-cases";
+            let why = format!("expected files: none below it is JSON with a `format` of {form}");
             self.faults.push(Fault::unreadable(format!("{}: {why}", path.display())));
         }
     }
 
-    fn file(&mut self, path: &Path, may_skip: bool) {
+    fn file(&mut self, path: &Path, form: Option<&str>) {
         let name = path.display().to_string();
         match input::text(path) {
-            Ok(text) if may_skip && is_of_another_form(&text) => self.skipped.push(name),
+            Ok(text) if form.is_some_and(|form| is_of_another(form, &text)) => {
+                self.skipped.push(name);
+            }
             Ok(text) => self.files.push((name, text)),
             Err(fault) => self.faults.push(fault),
         }
     }
 }
 
-/// JSON that does not claim to hold cases. What is no JSON is no other form: it may be a broken file.
-fn is_of_another_form(text: &str) -> bool {
+/// JSON that does not claim to be of this form. What is no JSON is of no other: it may be a broken file.
+fn is_of_another(form: &str, text: &str) -> bool {
     let claims = |root: &Value| {
-        root.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with(FORMS))
+        root.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with(form))
     };
     serde_json::from_str::<Value>(text).is_ok_and(|root| !claims(&root))
 }
@@ -85,7 +86,7 @@ fn walk(path: &Path, below: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// The manifest of a single directory: in it, or beside it.
-pub(super) fn manifest(paths: &[PathBuf]) -> Option<PathBuf> {
+pub(crate) fn manifest(paths: &[PathBuf]) -> Option<PathBuf> {
     let [directory] = paths else { return None };
     if !directory.is_dir() {
         return None;
@@ -95,4 +96,3 @@ pub(super) fn manifest(paths: &[PathBuf]) -> Option<PathBuf> {
 }
 
 const MANIFEST: &str = "manifest.json";
-const FORMS: &str = "hookproof-cases/";
