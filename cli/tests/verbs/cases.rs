@@ -143,7 +143,7 @@ fn no_case_at_all_never_ends_with_0() {
     bare.file("other.json", "{}");
     let output = hookproof(&["cases", "check", &bare.path()]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(stdout(&output).contains("expected case files"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("expected files"), "{}", stdout(&output));
 }
 
 #[test]
