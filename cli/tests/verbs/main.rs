@@ -3,5 +3,6 @@
 mod cases;
 mod database;
 mod readme;
+mod replay;
 mod support;
 mod verify;
