@@ -28,6 +28,7 @@ pub mod prove;
 pub mod rogue;
 pub mod scenario;
 pub mod setup;
+pub mod situation;
 pub mod swarm;
 pub mod trace;
 pub mod walk;

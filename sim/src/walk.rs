@@ -14,6 +14,7 @@ use crate::{
     oracle::{Breach, Oracle},
     rogue::Rogue,
     setup::Setup,
+    situation::{Met, Situation},
     world::{
         Ctx, NOBODY, ProcessNo, STALLED, Step, Task, Twist, World, crash_family, db::Db, place,
     },
@@ -32,6 +33,8 @@ pub struct Walk {
     pub cuts: Vec<usize>,
     /// The deeds, by their place in the run, that changed nothing. Told of a script alone.
     pub idle: Vec<usize>,
+    /// The situations that faults met.
+    pub met: Vec<Situation>,
 }
 
 /// Walks one run to its end, or to the first broken promise. The history is left in `lines`.
@@ -83,11 +86,12 @@ pub fn walk_by(
         alerted: 0,
         cuts: Vec::new(),
         idle: Vec::new(),
+        met: Vec::new(),
     };
     let breach = walker.run(&mut ctx, oracle).err();
     let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
-    let Walker { world, cuts, idle, .. } = walker;
-    Walk { breach, ended, simulated_ms: world.now.0, cuts, idle }
+    let Walker { world, cuts, idle, met, .. } = walker;
+    Walk { breach, ended, simulated_ms: world.now.0, cuts, idle, met }
 }
 
 struct Walker {
@@ -106,6 +110,7 @@ struct Walker {
     alerted: u8,
     cuts: Vec<usize>,
     idle: Vec<usize>,
+    met: Vec<Situation>,
 }
 
 /// What happens next.
@@ -224,6 +229,7 @@ impl Walker {
         let twist = Self::twist(&task, ctx).filter(|twist| {
             *twist != Twist::TakenId || self.world.taken_id(&task.step, ctx).is_some()
         });
+        self.met.extend(twist.map(|twist| Situation::of(&task, Met::Twist(twist), ctx.setup)));
         self.world.step(task, twist, ctx);
     }
 
@@ -236,6 +242,7 @@ impl Walker {
         let hit = ctx.chance.hits(site(DIES, task, ctx), ctx.setup.odds.of(family));
         if hit {
             self.fault(task, family, ctx);
+            self.met.push(Situation::of(task, Met::Crash, ctx.setup));
             self.world.crash(task.owner, ctx);
         }
         hit
@@ -250,6 +257,7 @@ impl Walker {
         let hit = ctx.chance.hits(site, ctx.setup.odds.of(Family::Stall));
         if hit {
             self.fault(task, Family::Stall, ctx);
+            self.met.push(Situation::of(task, Met::Stall, ctx.setup));
             let longest = ctx.setup.terms.profile.lease_ms() * 8;
             let at = self.world.now + STALL_MIN_MS + ctx.chance.below(site, longest);
             let stalled = Task { at, tries: task.tries | STALLED, ..*task };

@@ -1,8 +1,11 @@
 //! The report for programs: one object, its keys in a fixed order.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
-use hookproof_sim::{history::Family, promise::Promise, prove::Hunt};
+use hookproof_sim::{history::Family, promise::Promise, prove::Hunt, situation::Situation};
 use serde::{Serialize, Serializer};
 
 use super::{
@@ -27,6 +30,8 @@ struct Report {
     rogues: Vec<Rogue>,
     explore: Vec<World>,
     faults: Pairs,
+    /// How often each fault met each step in each state.
+    situations: BTreeMap<String, u64>,
     stories: Vec<Story>,
 }
 
@@ -107,6 +112,9 @@ fn report(outcome: &Outcome, options: &Options) -> Report {
         rogues: outcome.hunts.iter().map(|hunt| rogue(hunt, &outcome.kept)).collect(),
         explore: outcome.worlds.iter().map(world).collect(),
         faults: Pairs(Family::ALL.map(|family| (family.name(), fired(family))).to_vec()),
+        situations: tally.map_or_else(BTreeMap::new, |tally| {
+            Situation::all().into_iter().map(|of| (of.to_string(), tally.met(of))).collect()
+        }),
         stories: outcome.stories.iter().map(story).collect(),
     }
 }

@@ -13,6 +13,7 @@ use hookproof_sim::{
     promise::Promise,
     prove::{Found, Hunt, Walks},
     rogue::Rogue,
+    situation::Situation,
 };
 
 use super::{Options, keep::Kept};
@@ -193,6 +194,16 @@ impl Outcome {
             let tally = &walked.walks.tally;
             let idle = Family::ALL.into_iter().filter(|family| tally.fired(*family) == 0);
             said.extend(listed("faults that never fired", idle.map(Family::name)));
+            let never = Situation::all().into_iter().filter(|situation| tally.met(*situation) == 0);
+            let never: Vec<String> = never.map(|situation| situation.to_string()).collect();
+            said.extend(listed(
+                "situations that never came about",
+                never.iter().map(String::as_str),
+            ));
+            if tally.undeclared() > 0 {
+                let strange = say::count(tally.undeclared(), "situation", "situations");
+                said.push(format!("{strange} came about that no table declares"));
+            }
             if tally.unended > 0 {
                 let left = say::count(tally.unended, "history was", "histories were");
                 said.push(format!("{left} left before all timers had run out"));

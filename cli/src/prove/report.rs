@@ -11,8 +11,9 @@ use hookproof_sim::{
     named::Seen,
     oracle::Breach,
     promise::Promise,
-    prove::{Hunt, Origin},
+    prove::{Hunt, Origin, Tally},
     rogue::CANARY,
+    situation::Situation,
 };
 
 use super::{
@@ -128,7 +129,19 @@ fn faults(walked: &Walked, out: &mut dyn Write) -> io::Result<()> {
     let said = format!("{}, of {} of {families} families", number(all), fired.count());
     let rarest = rarest
         .map(|family| format!("; the rarest: {}, {}", family.name(), number(tally.fired(family))));
-    total("faults", &(said + &rarest.unwrap_or_default()), out)
+    total("faults", &(said + &rarest.unwrap_or_default()), out)?;
+    situations(tally, out)
+}
+
+/// What faults met, at which step, in which state.
+fn situations(tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
+    let all = Situation::all();
+    let met = all.iter().filter(|situation| tally.met(**situation) > 0);
+    let rarest = met.clone().min_by_key(|situation| tally.met(**situation));
+    let rarest = rarest
+        .map(|situation| format!("; the rarest: {situation}, {}", number(tally.met(*situation))));
+    let said = format!("{} of {} (fault, step, state)", met.count(), all.len());
+    total("situations", &(said + &rarest.unwrap_or_default()), out)
 }
 
 fn total(head: &str, said: &str, out: &mut dyn Write) -> io::Result<()> {

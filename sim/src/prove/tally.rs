@@ -4,6 +4,7 @@ use crate::{
     history::{Fact, Family, Line},
     oracle::{Oracle, Verdict},
     promise::Promise,
+    situation::Situation,
     walk::Walk,
 };
 
@@ -21,6 +22,7 @@ pub struct Tally {
     kept: [u64; Promise::ALL.len()],
     danger: [u64; Promise::ALL.len()],
     faults: [u64; Family::ALL.len()],
+    met: Vec<u64>,
 }
 
 impl Default for Tally {
@@ -33,6 +35,7 @@ impl Default for Tally {
             kept: [0; Promise::ALL.len()],
             danger: [0; Promise::ALL.len()],
             faults: [0; Family::ALL.len()],
+            met: vec![0; Situation::COUNT],
         }
     }
 }
@@ -48,6 +51,9 @@ impl Tally {
             let promise = row.promise as usize;
             self.kept[promise] += u64::from(row.verdict == Verdict::Pass);
             self.danger[promise] += u64::from(row.danger);
+        }
+        for situation in &walk.met {
+            self.met[situation.number()] += 1;
         }
         for line in lines {
             if let Fact::Fault { family } = line.fact {
@@ -65,6 +71,7 @@ impl Tally {
         add(&mut self.kept, &other.kept);
         add(&mut self.danger, &other.danger);
         add(&mut self.faults, &other.faults);
+        add(&mut self.met, &other.met);
     }
 
     /// In how many histories this promise was decided, and kept.
@@ -75,6 +82,17 @@ impl Tally {
     /// How often this promise was in danger.
     pub fn danger(&self, promise: Promise) -> u64 {
         self.danger[promise as usize]
+    }
+
+    /// How often a situation came about.
+    pub fn met(&self, situation: Situation) -> u64 {
+        self.met[situation.number()]
+    }
+
+    /// How many situations came about that are not declared.
+    pub fn undeclared(&self) -> u64 {
+        let declared: u64 = Situation::all().into_iter().map(|situation| self.met(situation)).sum();
+        self.met.iter().sum::<u64>() - declared
     }
 
     /// How often a fault of this family happened.
