@@ -2,6 +2,7 @@
 //! rules.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Write},
     path::PathBuf,
 };
@@ -189,7 +190,16 @@ fn print_skipped(skipped: &[String], out: &mut dyn Write) -> io::Result<()> {
     if skipped.is_empty() {
         return Ok(());
     }
-    let names = skipped.join(", ");
+    let mut by_directory = BTreeMap::<&str, Vec<&str>>::new();
+    for path in skipped {
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        by_directory.entry(directory).or_default().push(path);
+    }
+    let named = |(directory, names): (&&str, &Vec<&str>)| match names.len() {
+        0..=NAMED_MAX => names.join(", "),
+        many => format!("{many} in {directory}"),
+    };
+    let names = by_directory.iter().map(named).collect::<Vec<_>>().join(", ");
     writeln!(out, "{DIM}skipped{DIM:#}  {} without a `format` of cases: {names}", skipped.len())
 }
 
@@ -247,3 +257,5 @@ const LINT_ENDS: &str =
     "Exit codes: 0 nothing found; 1 findings; 2 a wrong option; 3 a file that cannot be read";
 
 const FORMS: &str = "hookproof-cases";
+/// More files than these are a number.
+const NAMED_MAX: usize = 3;
