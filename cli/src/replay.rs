@@ -20,7 +20,7 @@ use crate::{
     files::Found,
     input::{Fault, note},
     prove::rogue_named,
-    say::{BAD, DIM, GOOD, HEAD, OPEN, count, hanging},
+    say::{BAD, DIM, GOOD, HEAD, OPEN, count, hanging, number},
     table::{Cell, Side, Table},
 };
 
@@ -92,6 +92,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
     }
     let mut table = Table::new([("scenario", Side::Left), ("about", Side::Left), ("", Side::Left)]);
     let alone = found.files.len() == 1;
+    let mut as_expected = 0;
     for (name, text) in &found.files {
         let scenario = match Scenario::from_json(text) {
             Ok(scenario) => scenario,
@@ -110,13 +111,19 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
             head(name, &scenario, options, out)?;
             trace(&scenario, &played, options.step, out)?;
             ending(&scenario, &played, came, out)?;
-        } else {
+        } else if came != Came::AsExpected {
             table.row([name.as_str().into(), scenario.about.id().into(), cell(&played, came)]);
         }
         end = worse(end, came);
+        as_expected += u64::from(came == Came::AsExpected);
     }
-    if !options.json && !alone && !options.trace && !options.step {
-        table.write(out)?;
+    let all = found.files.len() as u64;
+    if !options.json && !alone {
+        if as_expected < all && !options.trace && !options.step {
+            table.write(out)?;
+        }
+        let all = count(all, "scenario", "scenarios");
+        writeln!(out, "{} of {all} came as expected", number(as_expected))?;
     }
     Ok(end)
 }

@@ -61,7 +61,8 @@ pub struct Played {
     pub report: Report,
     /// The faults that did not happen.
     pub unfired: Vec<Unfired>,
-    /// What was expected and did not come so: what, expected, seen.
+    /// What was expected and did not come so: what, expected, seen. Where a promise was broken, the history
+    /// ends there, and nothing is counted.
     pub surprises: Vec<(Seen, usize, usize)>,
 }
 
@@ -116,7 +117,8 @@ impl Scenario {
         let walk = walk_by(&self.setup, rogue, chance, &mut OneEffect, &mut oracle, &mut lines);
         let count = |seen: Seen| lines.iter().filter(|line| seen.is(&line.fact)).count();
         let expected = self.expected.iter().map(|&(seen, times)| (seen, times, count(seen)));
-        let surprises = expected.filter(|(_, times, count)| times != count).collect();
+        let whole = oracle.report().broken.is_empty();
+        let surprises = expected.filter(|(_, times, count)| whole && times != count).collect();
         let unfired = self.unfired(&happened.into_inner(), &walk);
         Played { report: oracle.report(), lines, walk, unfired, surprises }
     }
