@@ -31,26 +31,27 @@
 
 mod hint;
 mod receiver;
-mod shrink;
 mod verdict;
 
 use core::ops::Range;
+use std::{fs, path::Path};
 
 use hookproof_core::{
     handler::Handler,
     model::{Early, EventType, Kind, Model, Occurrence, Order, Rule, State, States, Transition},
 };
 
-pub use self::shrink::shrink;
-pub use self::verdict::{Broken, Verdict};
+pub use self::verdict::{Broken, SCENARIO, Verdict};
 use self::{
     receiver::{Receivers, Slips},
-    verdict::Tally,
+    verdict::{Kept, Tally, asked_for},
 };
 use crate::{
     handler::SimTx,
     history::Line,
-    oracle::Oracle,
+    oracle::{Oracle, Report},
+    promise::Promise,
+    scenario::{Played, Scenario, shrink_by},
     setup::Setup,
     swarm::{Cast, draw_own},
     walk::{Walk, walk_with},
@@ -130,6 +131,9 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
     /// Panics if an event has no rule in the entity type; and where the receiver does, with the seed.
     pub fn run(&self) -> Verdict {
         self.is_sensible();
+        if let Some(path) = asked_for() {
+            return self.replay(&path);
+        }
         let cast =
             Cast::Own { model: &self.model, stories: &self.stories, endpoints: self.endpoints };
         let mut tally = Tally::default();
@@ -142,16 +146,50 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
                 break;
             }
         }
-        tally.verdict(|seed, promise| {
-            let breaks = |setup: &Setup| {
-                let mut lines = Vec::new();
-                let ran = self.walk(setup, &mut lines);
-                let at = ran.broken.iter().find(|broken| broken.breach.promise == promise)?;
-                lines.truncate(at.line + 1);
-                Some((at.breach.what.clone(), lines))
-            };
-            shrink(&draw_own(seed, cast), breaks)
+        tally.verdict(|seed, promise| self.shrunk(&draw_own(seed, cast), promise))
+    }
+
+    /// Runs the one history that a file holds, as [`Verdict::assert_holds`] kept it.
+    ///
+    /// # Panics
+    /// Panics if the file is no scenario of this receiver.
+    pub fn replay(&self, path: &Path) -> Verdict {
+        let named = |why: &dyn core::fmt::Display| format!("{}: {why}", path.display());
+        let text = fs::read_to_string(path).unwrap_or_else(|why| panic!("{}", named(&why)));
+        let scenario = Scenario::from_json_own(&text, &self.model, &self.names)
+            .unwrap_or_else(|why| panic!("{}", named(&why)));
+        let mut receivers = Receivers::new(&self.start, &self.names);
+        let played = scenario.play_own(None, &mut receivers);
+        let mut tally = Tally::default();
+        tally.count(0, &Ran::of(&played.walk, played.report, receivers.slips), &played.lines);
+        tally.verdict(|_, promise| {
+            let broken = self.play(&scenario).breach_of(promise)?.clone();
+            let history = played.lines[..=broken.line].to_vec();
+            Some(Kept { what: broken.breach.what, history, scenario: scenario.clone() })
         })
+    }
+
+    /// What is left of a history that breaks a promise without all that the breach does not need.
+    fn shrunk(&self, setup: &Setup, promise: Promise) -> Option<Kept> {
+        let mut receivers = Receivers::new(&self.start, &self.names);
+        let whole = Scenario::of_own(setup, promise, None, &self.names, &mut receivers);
+        let first = words(&self.play(&whole).breach_of(promise)?.breach.what);
+        let shrunk = shrink_by(&whole, &mut |smaller, most| {
+            let played = self.play(smaller);
+            let broken = played.breach_of(promise)?;
+            let steps = played.steps_to(broken.line);
+            (steps <= most && words(&broken.breach.what) == first).then_some(steps)
+        });
+        let mut scenario = shrunk?.scenario;
+        scenario.name = format!("{promise} is broken");
+        let mut played = self.play(&scenario);
+        let broken = played.breach_of(promise)?.clone();
+        played.lines.truncate(broken.line + 1);
+        Some(Kept { what: broken.breach.what, history: played.lines, scenario })
+    }
+
+    fn play(&self, scenario: &Scenario) -> Played {
+        scenario.play_own(None, &mut Receivers::new(&self.start, &self.names))
     }
 
     fn is_sensible(&self) {
@@ -173,9 +211,7 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
         let walk = naming_its_seed(setup.seed, || {
             walk_with(setup, None, &mut receivers, &mut oracle, lines)
         });
-        let report = oracle.report();
-        let slips = receivers.slips;
-        Ran { ended: walk.ended, danger: report.danger, broken: report.broken, slips }
+        Ran::of(&walk, oracle.report(), receivers.slips)
     }
 }
 
@@ -188,6 +224,10 @@ struct Ran {
 }
 
 impl Ran {
+    fn of(walk: &Walk, report: Report, slips: Slips) -> Self {
+        Self { ended: walk.ended, danger: report.danger, broken: report.broken, slips }
+    }
+
     /// Whether other histories can be spared.
     fn is_hopeless(&self) -> bool {
         self.slips.waits.is_some() || self.stops().is_some()
@@ -199,6 +239,11 @@ impl Ran {
         let always = self.slips.stopped == self.slips.runs;
         self.slips.stopped_for.as_deref().filter(|_| always || !self.ended)
     }
+}
+
+/// A sentence without its numbers: what happened, to whichever rows.
+fn words(what: &str) -> String {
+    what.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 /// Says in which history a receiver panicked.

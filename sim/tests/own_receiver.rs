@@ -58,6 +58,35 @@ impl Handler<SimTx> for CallsWithoutKey {
 }
 
 #[test]
+fn what_is_kept_of_a_failure_fails_again_and_is_mended_by_the_right_receiver() {
+    let verdict = check(|| CallsWithoutKey).seeds(0..200).run();
+    let broken = verdict.broken(Promise::R14).expect("two mails");
+    let scenario = broken.scenario.as_ref().expect("it repeats");
+    let folder = std::env::temp_dir().join(format!("hookproof-kept-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a directory");
+    let path = folder.join("kept.json");
+    std::fs::write(&path, scenario.to_json()).expect("a file");
+
+    let again = check(|| CallsWithoutKey).replay(&path);
+    assert_eq!((again.histories, again.broken.len()), (1, 1), "{again}");
+    let again = again.broken(Promise::R14).expect("the same");
+    assert_eq!((&again.what, &again.history), (&broken.what, &broken.history));
+    let mended = check(|| CallsWithKey).replay(&path);
+    assert!(mended.holds(), "{mended}");
+    std::fs::remove_dir_all(&folder).expect("its directory");
+}
+
+#[test]
+#[should_panic(expected = "own `order.paid, order.shipped`: expected the events `renewed`")]
+fn a_scenario_of_another_receiver_is_refused() {
+    let verdict = check(|| CallsWithoutKey).seeds(0..200).run();
+    let scenario = verdict.broken[0].scenario.as_ref().expect("it repeats");
+    let path = std::env::temp_dir().join(format!("hookproof-other-{}.json", std::process::id()));
+    std::fs::write(&path, scenario.to_json()).expect("a file");
+    let _ = check(|| Shop).events(["renewed"]).replay(&path);
+}
+
+#[test]
 fn a_mail_without_a_key_is_sent_twice() {
     let verdict = check(|| CallsWithoutKey).run();
     breaks(&verdict, Promise::R14);

@@ -64,7 +64,7 @@ fn what_is_no_scenario_is_refused_with_what_was_expected() {
         (FORMAT, "hookproof-scenario/9", "expected `hookproof-scenario/1`"),
         ("\"relays\":", "\"relayz\":", "unknown field `relayz`"),
         ("\"workers\":", "\"workers\":0,\"x\":", "unknown field `x`"),
-        ("\"type\":\"", "\"type\":\"un", "expected one that a"),
+        ("\"type\":\"", "\"type\":\"un", "expected one that its"),
         ("\"what\":\"lag\"", "\"what\":\"lagg\"", "no choice is called `lagg`"),
         ("\"of\":\"claim\"", "\"of\":\"claims\"", "no step is called `claims`"),
         ("\"revision\":", "\"revisions\":", "expected `revision`"),

@@ -1,13 +1,18 @@
 //! What a check found, and how it is said.
 
 use core::fmt::{Display, Formatter, Result};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use super::{Ran, hint::hint};
 use crate::{
     history::{Fact, Line, ReceiptStand},
     oracle::Danger,
     promise::Promise,
+    scenario::Scenario,
 };
 
 /// The verdict on a receiver.
@@ -95,6 +100,8 @@ pub struct Broken {
     pub what: String,
     /// That history up to the breach, without what it does not need.
     pub history: Vec<Line>,
+    /// The same, written down: what [`Verdict::assert_holds`] keeps in a file.
+    pub scenario: Option<Scenario>,
     /// Whether its seed alone broke the promise again. If it does not, the receiver keeps something
     /// that a new process and a new history do not take away, or it is not deterministic.
     pub repeats: bool,
@@ -111,12 +118,17 @@ impl Verdict {
         self.broken.iter().find(|broken| broken.promise == promise)
     }
 
-    /// Passes if every promise held.
+    /// Passes if every promise held. If not, keeps the scenario of each that was broken in
+    /// `hookproof-scenarios`, below the directory of the test.
     ///
     /// # Panics
     /// Panics if not, with the promise, the shortest history, and how to repeat it.
     pub fn assert_holds(&self) {
-        assert!(self.holds(), "{self}");
+        if self.holds() {
+            return;
+        }
+        let kept: Vec<String> = self.broken.iter().filter_map(Broken::keep).collect();
+        panic!("{self}{}", kept.concat());
     }
 }
 
@@ -144,9 +156,36 @@ impl Display for Verdict {
     }
 }
 
+/// What is left of a history that breaks a promise.
+pub(super) struct Kept {
+    pub(super) what: String,
+    pub(super) history: Vec<Line>,
+    pub(super) scenario: Scenario,
+}
+
+impl Broken {
+    /// Writes the scenario to a file; how to run it again.
+    fn keep(&self) -> Option<String> {
+        // One that was run from a file is kept already.
+        if asked_for().is_some() {
+            return None;
+        }
+        let path = Path::new(KEPT).join(format!("{}-seed-{}.json", self.promise, self.seed));
+        let scenario = self.scenario.as_ref()?;
+        let written = fs::create_dir_all(KEPT).and_then(|()| fs::write(&path, scenario.to_json()));
+        let path = path.display();
+        Some(match written {
+            Ok(()) => {
+                format!("\nKept in {path}. To run it alone: {SCENARIO}={path} cargo test NAME")
+            }
+            Err(why) => format!("\n{path}: expected to write the scenario: {why}"),
+        })
+    }
+}
+
 impl Display for Broken {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Self { promise, histories, seed, what, history, repeats } = self;
+        let Self { promise, histories, seed, what, history, repeats, .. } = self;
         writeln!(f, "{histories} break {promise}: {}\n\n    {what}\n", promise.sentence())?;
         let left_out = history.len().saturating_sub(SHOWN_MAX);
         write!(f, "The shortest, of seed {seed}, with all that it does not need taken out")?;
@@ -170,6 +209,15 @@ impl Display for Broken {
             )
         }
     }
+}
+
+/// The scenario that is to be run alone.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever runs the test says which history to run; none depends on it"
+)]
+pub(super) fn asked_for() -> Option<PathBuf> {
+    env::var_os(SCENARIO).map(PathBuf::from)
 }
 
 /// What is counted while histories run.
@@ -242,6 +290,7 @@ impl Tally {
                 seed,
                 what: what.to_owned(),
                 history: history.to_vec(),
+                scenario: None,
                 repeats: true,
             });
         };
@@ -253,15 +302,15 @@ impl Tally {
     }
 
     /// The verdict, where `shrink` finds the shortest history of a seed that breaks a promise.
-    pub(super) fn verdict(
-        self,
-        shrink: impl Fn(u64, Promise) -> Option<(String, Vec<Line>)>,
-    ) -> Verdict {
+    pub(super) fn verdict(self, shrink: impl Fn(u64, Promise) -> Option<Kept>) -> Verdict {
         let Self { histories, lines, runs, ends, refused, danger, mut broken, mut inconclusive } =
             self;
         for broken in &mut broken {
             match shrink(broken.seed, broken.promise) {
-                Some((what, history)) => (broken.what, broken.history) = (what, history),
+                Some(Kept { what, history, scenario }) => {
+                    (broken.what, broken.history) = (what, history);
+                    broken.scenario = Some(scenario);
+                }
                 None => broken.repeats = false,
             }
         }
@@ -288,5 +337,9 @@ fn said(refused: &BTreeMap<String, Refused>) -> String {
     )
 }
 
+/// The variable that names a scenario to run in place of the histories of seeds.
+pub const SCENARIO: &str = "HOOKPROOF_SCENARIO";
+/// Where scenarios are kept.
+const KEPT: &str = "hookproof-scenarios";
 /// The most lines of a history that are shown.
 const SHOWN_MAX: usize = 60;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     dice::Site,
     walk::{DIES, MEETS, PICKS, REFUSALS, SKIPS, STALL_MIN_MS, STALLS, TWISTS},
-    world::{CALLS, COPIES, EFFECT, KINDS, LAG, Twist},
+    world::{CALLS, COPIES, EFFECT, KINDS, LAG, SILENT, Twist},
 };
 
 /// Numbers by their names, in the order in which they are written.
@@ -25,6 +25,10 @@ pub struct Words {
 /// A fault in words: that of a step, or the end or the standstill of the process that would take it.
 pub fn fault(site: Site) -> Option<Words> {
     let [a, b, c] = site.of;
+    if site.purpose == SILENT {
+        let numbers = vec![("receipt", a), ("claim", b), ("tries", c)];
+        return Some(Words { what: "acts-silently", step: HANDLER, numbers });
+    }
     let kind = KINDS.get((c >> 8) as usize)?;
     let what = match site.purpose {
         DIES => "crash",
@@ -40,6 +44,15 @@ pub(super) fn fault_site(
     step: &str,
     given: &BTreeMap<String, u64>,
 ) -> Result<Site, String> {
+    if step == HANDLER {
+        let mut given = Given { left: given.clone() };
+        let of = [given.take("receipt")?, given.take("claim")?, given.take_or("tries", 0)?];
+        given.none_left()?;
+        return match what {
+            "acts-silently" => Ok(Site { purpose: SILENT, of }),
+            what => Err(format!("`{what}` does not hit `{step}`: expected acts-silently")),
+        };
+    }
     let no = step_named(step)?;
     let (of, tries) = place(no, given)?;
     let names = || {
@@ -208,11 +221,13 @@ impl Given {
 }
 
 /// The choices that are not about how long a step takes: purpose, name, names of its numbers.
-const CHOICES: [(u8, &str, [&str; 3]); 20] = [
+const CHOICES: [(u8, &str, [&str; 3]); 22] = [
     (0x80, "claim-jitter", ["delivery", "claim", "side"]),
     (0x81, "settle-jitter", ["delivery", "claim", "side"]),
     (0x82, "work-jitter", ["receipt", "claim", ""]),
     (0x83, "made-durable", ["now_ms", "side", ""]),
+    (0x84, "handler-ends-after", ["receipt", "claim", "tries"]),
+    (0x8a, "write-that-fails", ["receipt", "claim", "tries"]),
     (0x86, "publishes-at-once", ["event", "", ""]),
     (0x87, "publishes-another-body", ["event", "call", ""]),
     (0x88, "asks-again", ["receipt", "claim", ""]),
@@ -233,6 +248,8 @@ const CHOICES: [(u8, &str, [&str; 3]); 20] = [
 
 /// What a transaction is called that waits for a person.
 const WAITS: &str = "waits";
+/// What the run of somebody's own handler is called.
+const HANDLER: &str = "handler";
 /// What an effect outside is called.
 const EFFECTS: &str = "effect";
 /// How many copies of a request there can be.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use hookproof_core::{
     Id, Millis,
-    model::{EventType, Operation, Transition},
+    model::{EventType, Model, Operation, Transition},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -50,6 +50,9 @@ struct File {
     about: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     seen: String,
+    /// The names of the event types of a receiver of one's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    own: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     broken_by: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -169,13 +172,26 @@ impl Scenario {
     /// # Errors
     /// Says what was expected, and where.
     pub fn from_json(text: &str) -> Result<Self, BadScenario> {
+        Self::read(text, None)
+    }
+
+    /// Reads a scenario of a receiver of one's own, whose entities are of this type, with these names of
+    /// events.
+    ///
+    /// # Errors
+    /// Says what was expected, and where.
+    pub fn from_json_own(text: &str, model: &Model, names: &[String]) -> Result<Self, BadScenario> {
+        Self::read(text, Some((model, names)))
+    }
+
+    fn read(text: &str, own: Option<(&Model, &[String])>) -> Result<Self, BadScenario> {
         let value: Value = parsed(text)?;
         match value.get("format").and_then(Value::as_str) {
             Some(FORMAT) => {}
             Some(other) => return bad(format!("format `{other}`: expected `{FORMAT}`")),
             None => return bad(format!("no `format`: expected `{FORMAT}`")),
         }
-        parsed::<File>(text)?.scenario()
+        parsed::<File>(text)?.scenario(own)
     }
 
     /// Writes the scenario.
@@ -196,6 +212,7 @@ fn laid_out(file: &File) -> String {
         member("about", &file.about),
     ];
     members.extend((!file.seen.is_empty()).then(|| member("seen", &file.seen)));
+    members.extend((!file.own.is_empty()).then(|| member("own", &file.own)));
     members.extend(file.broken_by.as_ref().map(|name| member("broken_by", name)));
     members.extend((!file.expect.is_empty()).then(|| member("expect", &file.expect)));
     members.extend([
@@ -229,7 +246,12 @@ fn written(value: &impl Serialize) -> String {
 
 impl File {
     fn of(scenario: &Scenario) -> Self {
-        let Scenario { name, about, seen, broken_by, expected, setup, script } = scenario;
+        let Scenario { name, about, seen, broken_by, expected, setup, script, own } = scenario;
+        let named = |no: &u8| if own.is_empty() { models::NAMES[usize::from(*no)] } else { OWN };
+        let events = |kind: EventType| match own.get(usize::from(kind.0)) {
+            Some(name) => name.clone(),
+            None => models::EVENTS[usize::from(kind.0)].to_owned(),
+        };
         let Terms { profile, inbox, scheme, model_of, poll_ms, skew_ms, .. } = &setup.terms;
         let expect = expected.iter().map(|&(seen, times)| (seen_name(seen).to_owned(), times));
         Self {
@@ -237,16 +259,14 @@ impl File {
             name: name.clone(),
             about: about.id().to_owned(),
             seen: seen.clone(),
+            own: own.clone(),
             broken_by: broken_by.map(|rogue| rogue.name().to_owned()),
             expect: expect.collect(),
             profile: ProfileOf::of(profile),
             inbox: InboxOf::of(inbox),
             scheme: SchemeOf::of(*scheme),
             world: WorldOf {
-                entities: model_of
-                    .iter()
-                    .map(|no| models::NAMES[usize::from(*no)].to_owned())
-                    .collect(),
+                entities: model_of.iter().map(|no| named(no).to_owned()).collect(),
                 endpoints: setup.endpoints,
                 relays: setup.relays,
                 ingresses: setup.ingresses,
@@ -258,7 +278,11 @@ impl File {
                 skew_ms: *skew_ms,
                 quiet_ms: setup.quiet.0,
             },
-            events: setup.events.iter().map(EventOf::of).collect(),
+            events: setup
+                .events
+                .iter()
+                .map(|event| EventOf::of(event, events(event.kind)))
+                .collect(),
             deeds: setup.deeds.iter().map(|&(at, deed)| DeedAt { at_ms: at.0, deed }).collect(),
             faults: script.faults.iter().filter_map(|site| FaultOf::of(*site, script)).collect(),
             choices: script
@@ -269,7 +293,19 @@ impl File {
         }
     }
 
-    fn scenario(self) -> Result<Scenario, BadScenario> {
+    fn scenario(self, own: Option<(&Model, &[String])>) -> Result<Scenario, BadScenario> {
+        match own {
+            None if !self.own.is_empty() => {
+                return bad(
+                    "it is about a receiver of one's own: run its test with HOOKPROOF_SCENARIO",
+                );
+            }
+            Some((_, names)) if self.own != names => {
+                let own = self.own.join(", ");
+                return bad(format!("own `{own}`: expected the events `{}`", names.join(", ")));
+            }
+            _ => {}
+        }
         let Some(about) = Promise::named(&self.about) else {
             return bad(format!(
                 "about `{}`: expected the id of a promise, such as R7",
@@ -293,8 +329,9 @@ impl File {
         }
         let script = self.script()?;
         let (name, seen) = (self.name.clone(), self.seen.clone());
-        let setup = self.setup()?;
-        Ok(Scenario { name, about, seen, broken_by, expected, setup, script })
+        let names = self.own.clone();
+        let setup = self.setup(own)?;
+        Ok(Scenario { name, about, seen, broken_by, expected, setup, script, own: names })
     }
 
     fn script(&self) -> Result<Script, BadScenario> {
@@ -322,7 +359,8 @@ impl File {
         Ok(script)
     }
 
-    fn setup(self) -> Result<Setup, BadScenario> {
+    fn setup(self, own: Option<(&Model, &[String])>) -> Result<Setup, BadScenario> {
+        let types = Types::of(own);
         let WorldOf { entities, endpoints, relays, ingresses, workers, .. } = &self.world;
         within("endpoints", u64::from(*endpoints), 1, ENDPOINTS_MAX)?;
         for (name, count) in [("relays", relays), ("ingresses", ingresses), ("workers", workers)] {
@@ -332,11 +370,9 @@ impl File {
         within("entities", entities.len() as u64, 1, EVENTS_MAX)?;
         let mut model_of = Vec::new();
         for name in entities {
-            let Some(no) = models::NAMES.iter().position(|known| known == name) else {
-                return bad(format!(
-                    "entity type `{name}`: expected one of {}",
-                    models::NAMES.join(", ")
-                ));
+            let Some(no) = types.names.iter().position(|known| known == name) else {
+                let known = types.names.join(", ");
+                return bad(format!("entity type `{name}`: expected one of {known}"));
             };
             model_of.push(no as u8);
         }
@@ -344,7 +380,7 @@ impl File {
             profile: self.profile.profile()?,
             inbox: self.inbox.inbox()?,
             scheme: self.scheme.scheme()?,
-            models: models::all(),
+            models: types.models,
             model_of,
             poll_ms: span("world.poll_ms", self.world.poll_ms.max(1))?,
             skew_ms: span("world.skew_ms", self.world.skew_ms)?,
@@ -352,7 +388,7 @@ impl File {
         };
         let mut events = Vec::new();
         for (no, event) in self.events.iter().enumerate() {
-            let planned = event.planned(&terms);
+            let planned = event.planned(&terms, &types.events);
             events.push(planned.map_err(|why| BadScenario(format!("event {no}: {why}")))?);
         }
         let mut setup = Setup {
@@ -386,6 +422,29 @@ impl File {
             setup.deeds.push((Millis(at_ms), deed));
         }
         Ok(setup)
+    }
+}
+
+/// The types that a file may speak of.
+struct Types {
+    models: Vec<Model>,
+    names: Vec<String>,
+    events: Vec<String>,
+}
+
+impl Types {
+    fn of(own: Option<(&Model, &[String])>) -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        match own {
+            Some((model, events)) => {
+                Self { models: vec![model.clone()], names: owned(&[OWN]), events: events.to_vec() }
+            }
+            None => Self {
+                models: models::all(),
+                names: owned(&models::NAMES),
+                events: owned(&models::EVENTS),
+            },
+        }
     }
 }
 
@@ -435,12 +494,12 @@ fn possible(deed: &Deed, setup: &Setup) -> Result<(), BadScenario> {
 }
 
 impl EventOf {
-    fn of(event: &Planned) -> Self {
+    fn of(event: &Planned, kind: String) -> Self {
         Self {
             at_ms: event.at.0,
             takes_ms: event.takes_ms,
             entity: event.entity,
-            kind: models::EVENTS[usize::from(event.kind.0)].to_owned(),
+            kind,
             occurrence: event.occurrence,
             version: event.version,
             form: match event.form {
@@ -457,17 +516,16 @@ impl EventOf {
         }
     }
 
-    fn planned(&self, terms: &Terms) -> Result<Planned, BadScenario> {
+    fn planned(&self, terms: &Terms, events: &[String]) -> Result<Planned, BadScenario> {
         let Some(model) = terms.model_of.get(self.entity as usize) else {
             return bad(format!("entity {}: expected one of `entities`", self.entity));
         };
-        let kind = models::EVENTS.iter().position(|known| *known == self.kind);
+        let kind = events.iter().position(|known| *known == self.kind);
         let kind = kind.map(|no| EventType(no as u16));
         let kind = kind.filter(|kind| terms.models[usize::from(*model)].rule(*kind).is_some());
         let Some(kind) = kind else {
-            let model = models::NAMES[usize::from(*model)];
             return bad(format!(
-                "type `{}`: expected one that a {model} has a rule for",
+                "type `{}`: expected one that its entity has a rule for",
                 self.kind
             ));
         };
@@ -599,6 +657,8 @@ pub(crate) enum LifeOf {
     Deleted,
 }
 
+/// What the entity type of a receiver of one's own is called.
+const OWN: &str = "own";
 /// The most of each that a file may ask for: more takes long, and tells nothing that fewer do not.
 const ENDPOINTS_MAX: u64 = 16;
 const PROCESSES_MAX: u64 = 8;

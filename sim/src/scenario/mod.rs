@@ -14,13 +14,13 @@ mod terms;
 pub use address::{Numbers, Words, choice as choice_in_words, fault as fault_in_words};
 pub use file::{BadScenario, FORMAT};
 pub(crate) use file::{LifeOf, operation};
-pub use shrink::{Shrunk, shrink};
+pub use shrink::{Shrunk, shrink, shrink_by};
 
 use std::{cell::RefCell, collections::BTreeSet, fmt};
 
 use crate::{
     dice::{Chance, Dice, Script, Site},
-    handler::OneEffect,
+    handler::{Handle, OneEffect},
     history::Line,
     named::Seen,
     oracle::{Broken, Oracle, Report},
@@ -48,6 +48,9 @@ pub struct Scenario {
     pub setup: Setup,
     /// What is decided in it.
     pub script: Script,
+    /// The names of the event types by their numbers, where the entity type is somebody's own; empty: the
+    /// types are those of [`models`](crate::models).
+    pub own: Vec<String>,
 }
 
 /// What came of a scenario.
@@ -93,10 +96,21 @@ impl fmt::Display for Unfired {
 impl Scenario {
     /// What the seed of a run decides, written down. Told again, it is the same history.
     pub fn of(setup: &Setup, about: Promise, broken_by: Option<Rogue>) -> Self {
+        Self::of_own(setup, about, broken_by, &[], &mut OneEffect)
+    }
+
+    /// [`Scenario::of`] with the application's own handler, and the names of its event types.
+    pub fn of_own(
+        setup: &Setup,
+        about: Promise,
+        broken_by: Option<Rogue>,
+        own: &[String],
+        handler: &mut dyn Handle,
+    ) -> Self {
         let script = RefCell::default();
         let mut oracle = Oracle::new(&setup.terms);
         let chance = Chance::Noted(Dice::new(setup.seed), &script);
-        walk_by(setup, broken_by, chance, &mut OneEffect, &mut oracle, &mut Vec::new());
+        walk_by(setup, broken_by, chance, handler, &mut oracle, &mut Vec::new());
         Self {
             name: String::new(),
             about,
@@ -105,16 +119,22 @@ impl Scenario {
             expected: Vec::new(),
             setup: Setup { seed: 0, odds: Odds::NONE, ..setup.clone() },
             script: script.into_inner(),
+            own: own.to_vec(),
         }
     }
 
     /// Runs it, of the code with this wrong line or of the correct code.
     pub fn play(&self, rogue: Option<Rogue>) -> Played {
+        self.play_own(rogue, &mut OneEffect)
+    }
+
+    /// [`Scenario::play`] with the application's own handler.
+    pub fn play_own(&self, rogue: Option<Rogue>, handler: &mut dyn Handle) -> Played {
         let mut lines = Vec::new();
         let mut oracle = Oracle::new(&self.setup.terms);
         let happened = RefCell::default();
         let chance = Chance::Told(&self.script, &happened);
-        let walk = walk_by(&self.setup, rogue, chance, &mut OneEffect, &mut oracle, &mut lines);
+        let walk = walk_by(&self.setup, rogue, chance, handler, &mut oracle, &mut lines);
         let count = |seen: Seen| lines.iter().filter(|line| seen.is(&line.fact)).count();
         let expected = self.expected.iter().map(|&(seen, times)| (seen, times, count(seen)));
         let whole = oracle.report().broken.is_empty();

@@ -35,6 +35,7 @@ use crate::{
 };
 use db::Db;
 pub use faults::{CALLS, COPIES, KINDS, Kind, crash as crash_family};
+pub use own::SILENT;
 use seal::{Ring, Target};
 use task::site;
 pub use task::{Answer, EFFECT, LAG, Parcel, STALLED, Step, Task, Twist, address, place};

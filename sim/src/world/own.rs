@@ -180,7 +180,8 @@ impl World {
 }
 
 const WHERE: u8 = 0x84;
-const SILENT: u8 = 0x85;
+/// The service that a handler calls acts, and does not answer.
+pub const SILENT: u8 = 0x85;
 const WHICH: u8 = 0x8a;
 /// One of so many writes is refused alone.
 const WRITES: u8 = 3;
