@@ -43,7 +43,7 @@ enum Verb {
     /// List the promises, each in a sentence.
     Promises,
     /// List the rogues: wrong implementations that a proof must catch.
-    Rogues,
+    Rogues(rogues::Options),
     /// Say whether a request, pasted out of a log, verifies; with --explain, why not.
     #[command(after_help = verify::ENDS)]
     Verify(Box<verify::Options>),
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
         Verb::Prove(options) => prove::run(&options, &mut out),
         Verb::Replay(options) => replay::run(&options, &mut out),
         Verb::Promises => promises::list(&mut out),
-        Verb::Rogues => rogues::list(&mut out),
+        Verb::Rogues(options) => rogues::run(&options, &mut out),
         Verb::Verify(options) => verify::run(&options, &mut out),
         Verb::Sign(options) => sign::run(&options, &mut out),
         Verb::Schemes(options) => schemes::run(&options, &mut out),

@@ -4,12 +4,14 @@
 //! it is and says whether there is time to go on. Work is divided among threads by number and taken in
 //! order, so that the same seeds give the same counts and the same first breach for any number of jobs.
 
+mod detection;
 mod favour;
 mod hunt;
 mod share;
 mod tally;
 mod walks;
 
+pub use detection::{Detection, detect};
 pub use favour::favours;
 pub use hunt::{Catch, Effort, Hunt, Origin, hunt, hunt_all};
 pub use tally::Tally;

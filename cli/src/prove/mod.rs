@@ -30,7 +30,7 @@ use keep::{Kept, keep};
 use options::Level;
 pub(crate) use options::{Options, rogue_named};
 use outcome::{Outcome, Story, Walked, World};
-use pace::Pace;
+pub(crate) use pace::Pace;
 
 /// Proves what the options ask for, and reports it.
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
