@@ -76,7 +76,12 @@ pub fn retry_after<'a>(
 
 fn retry_after_line(value: &[u8], now_s: i64) -> Option<u64> {
     if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
-        let seconds = instant::digits(value).unwrap_or(i64::MAX);
+        // Any number of digits may stand there, zeros in front of them too.
+        let zeros = value.iter().take_while(|digit| **digit == b'0').count();
+        let seconds = match &value[zeros..] {
+            [] => 0,
+            significant => instant::digits(significant).unwrap_or(i64::MAX),
+        };
         return Some(seconds.unsigned_abs());
     }
     let at = instant::http_date(value, now_s)?;
@@ -208,6 +213,8 @@ mod tests {
         assert_eq!(asks(" 120\t"), Some(120));
         assert_eq!(asks("0"), Some(0));
         assert_eq!(asks("99999999999999999999999999"), Some(86_400));
+        assert_eq!(asks("00000000000000000005"), Some(5));
+        assert_eq!(asks("0000000000000000000000000"), Some(0));
         assert_eq!(asks("Tue, 14 Nov 2023 22:11:20 GMT"), Some(0), "in the past");
         for junk in ["", "-1", "+1", "1.5", "120junk", "120, 600", "120\u{a0}", "1e3", "0x10"] {
             assert_eq!(asks(junk), None, "{junk}");

@@ -54,6 +54,28 @@ fn files_without_notice_and_flags_are_run_too() {
 }
 
 #[test]
+fn chunks_that_are_no_lengths_make_their_case_unreadable_and_no_other() {
+    let folder = Folder::new();
+    let case = |at: usize, chunks: Value| {
+        let framing = json!({ "transfer_encoding": "chunked", "chunks": chunks });
+        json!({
+            "id": format!("c{at}"), "level": "must", "why": "framing",
+            "input": { "scheme": "github", "secrets": ["s"], "headers": [["a", "b"]],
+                       "body_b64": "e30=", "framing": framing },
+            "expected": { "result": "reject" },
+        })
+    };
+    let all = [json!([u64::MAX, 1]), json!([1, "1"]), json!([-1, 3]), json!([1.5]), json!([1, 1])];
+    let cases: Vec<Value> = all.into_iter().enumerate().map(|(at, each)| case(at, each)).collect();
+    let root = json!({ "format": "hookproof-cases/1", "kind": "signature.verify", "cases": cases });
+    let path = folder.file("chunks.json", root.to_string());
+    let output = hookproof(&["cases", "check", &path]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_eq!(stderr(&output).matches("`chunks` has the wrong type").count(), 4);
+    assert!(stdout(&output).contains("1 of 1 agree"), "{}", stdout(&output));
+}
+
+#[test]
 fn a_must_that_differs_ends_with_1_and_a_should_only_when_strict() {
     let folder = Folder::new();
     let check = |cases: &[Value], more: &[&str]| {

@@ -48,7 +48,9 @@ pub(super) fn retry_after(fields: &Fields<'_>, profile: &Profile) -> Outcome {
     let cap = fields.unsigned("cap_s")?.unwrap_or(profile.retry_after_max_ms / 1_000);
     fields.unsigned("backoff_s")?;
     fields.done()?;
-    if single.is_some() == values.is_some() {
+    // A null `value` is a header that is not there.
+    let given = |name: &str| fields.names().any(|other| other == name);
+    if given("value") == given("values") {
         return Err(Unreadable("expected either `value` or `values`".into()));
     }
     let values = values.unwrap_or_default();

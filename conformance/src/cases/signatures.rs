@@ -236,7 +236,7 @@ fn arrived<'b>(
     let length = framing.unsigned("content_length")?;
     let chunks = framing.list("chunks")?;
     framing.done()?;
-    let chunks: Option<u64> = chunks.map(|list| list.iter().filter_map(Value::as_u64).sum());
+    let chunks = chunks.map(|list| whole(list)).transpose()?;
     let announced = match (chunked, chunks, length) {
         (Some(_), Some(chunks), _) | (None, Some(chunks), None) => chunks,
         (Some(_), None, _) | (None, None, None) => sent.len() as u64,
@@ -244,4 +244,10 @@ fn arrived<'b>(
     };
     let announced = usize::try_from(announced).unwrap_or(usize::MAX);
     Ok(sent.get(..announced))
+}
+
+/// How long the chunks are together.
+fn whole(chunks: &[Value]) -> Result<u64, Unreadable> {
+    let sum = chunks.iter().try_fold(0_u64, |sum, chunk| sum.checked_add(chunk.as_u64()?));
+    sum.ok_or_else(|| Unreadable("`chunks` has the wrong type".into()))
 }
