@@ -262,7 +262,7 @@ impl<Tx: Send + 'static> EntityType<Tx> {
         let version = match self.model.order() {
             Order::Graph => Some(0),
             Order::Version | Order::Sequence => said.version,
-            Order::Instant => said.time.and_then(version_of),
+            Order::Instant => said.time.map(version_of),
         };
         let proposal = resource.as_ref().zip(occurrence).zip(version).map(
             |((resource, occurrence), version)| {
@@ -283,11 +283,22 @@ pub fn entity_id(entity: &Named<'_>) -> Id {
     ident::named(&["entity", entity.account, entity.entity_type, entity.resource])
 }
 
-/// An instant as the version of an entity whose order is [`Order::Instant`]: nanoseconds since the epoch.
+/// An instant as the version of an entity whose order is [`Order::Instant`]: a number that grows with it.
 /// An [`Authority`] of such a type answers in the same measure.
-pub fn version_of(instant: Instant) -> Option<u64> {
-    let seconds = u64::try_from(instant.seconds).ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(instant.nanos.into())
+///
+/// Until 2500 these are nanoseconds since the epoch, which no number of this size holds for ever: from
+/// then on each microsecond counts, and everything before the epoch is equal. Of two instants that have
+/// become equal neither is called newer.
+pub fn version_of(instant: Instant) -> u64 {
+    let Ok(seconds) = u64::try_from(instant.seconds) else { return 0 };
+    let nanos = u64::from(instant.nanos);
+    match seconds.checked_sub(COARSE_S) {
+        None => seconds * 1_000_000_000 + nanos,
+        Some(since) => {
+            let micros = since.saturating_mul(1_000_000).saturating_add(nanos / 1_000);
+            micros.saturating_add(COARSE_S * 1_000_000_000)
+        }
+    }
 }
 
 fn text_at(place: &Place, payload: &[u8]) -> Option<String> {
@@ -306,6 +317,8 @@ const NOWHERE: Places = Places {
     account: None,
 };
 
+/// The first second of the year 2500.
+const COARSE_S: u64 = 16_725_225_600;
 /// How long the authoritative API may take over an answer.
 pub const FETCH_LIMIT: Duration = Duration::from_secs(5);
 
@@ -321,9 +334,23 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_before_the_epoch_or_after_all_time_is_no_version() {
+    fn a_version_grows_with_its_instant_in_any_year() {
         let at = |seconds, nanos| version_of(Instant { seconds, nanos });
-        assert_eq!(at(1, 2), Some(1_000_000_002));
-        assert_eq!((at(-1, 0), at(i64::MAX, 0)), (None, None));
+        assert_eq!(at(1, 2), 1_000_000_002);
+        let coarse = COARSE_S as i64;
+        let years = [
+            at(-62_135_596_800, 0),
+            at(0, 1),
+            at(1_704_067_200, 0),
+            at(1_704_067_200, 1),
+            at(coarse - 1, 999_999_999),
+            at(coarse, 0),
+            at(coarse, 1_000),
+            at(18_446_744_073, 709_551_616),
+            at(253_402_300_799, 0),
+            at(253_402_300_799, 999_999_999),
+        ];
+        assert!(years.is_sorted_by(|one, next| one < next), "{years:?}");
+        assert_eq!((at(-1, 0), at(i64::MAX, 0)), (0, u64::MAX));
     }
 }

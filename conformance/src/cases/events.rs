@@ -3,7 +3,7 @@
 use hookproof_core::{
     Id,
     identity::is_id,
-    instant,
+    instant::{self, Instant, rfc3339},
     model::{
         Early, Entity, EventType, Kind, Model, Order, Proposal, Rule, Standing, State, States,
     },
@@ -79,6 +79,7 @@ pub(super) fn merge(fields: &Fields<'_>, _: &Profile) -> Outcome {
             events.push(event);
         }
     }
+    rank(&mut events);
     let merged = if ledger { ledger_of(events) } else { newest(&events, order)? };
     Ok(Map::from_iter([("final".to_owned(), merged)]))
 }
@@ -87,18 +88,20 @@ struct Event<'a> {
     id: &'a str,
     state: &'a str,
     order: Option<u64>,
+    at: Option<Instant>,
 }
 
 impl<'a> Event<'a> {
     fn read(value: &'a Value, order: Option<&str>) -> Result<Self, Unreadable> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let order = match order {
-            None => None,
-            Some("version") => value.get("version").and_then(version),
-            Some("updated_at") => text("updated_at").and_then(nanos),
+        let (order, at) = match order {
+            None => (None, None),
+            Some("version") => (value.get("version").and_then(version), None),
+            Some("updated_at") => (None, text("updated_at").and_then(|at| rfc3339(at.as_bytes()))),
             Some(other) => return Err(Unreadable(format!("unknown order `{other}`"))),
         };
-        Ok(Self { id: needed("id", text("id"))?, state: needed("state", text("state"))?, order })
+        let (id, state) = (needed("id", text("id"))?, needed("state", text("state"))?);
+        Ok(Self { id, state, order, at })
     }
 }
 
@@ -108,10 +111,13 @@ fn version(value: &Value) -> Option<u64> {
     value.as_u64().or_else(written)
 }
 
-/// An instant as a number that grows with it.
-fn nanos(text: &str) -> Option<u64> {
-    let at = instant::rfc3339(text.as_bytes())?;
-    u64::try_from(at.seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(at.nanos.into())
+/// Numbers the instants in their order: no number holds all of them to the nanosecond.
+fn rank(events: &mut [Event<'_>]) {
+    let mut instants: Vec<Instant> = events.iter().filter_map(|event| event.at).collect();
+    instants.sort_unstable();
+    for event in events.iter_mut().filter(|event| event.at.is_some()) {
+        event.order = Some(instants.partition_point(|at| Some(*at) <= event.at) as u64);
+    }
 }
 
 /// All states in the declared order; events without one stay as they arrived.
