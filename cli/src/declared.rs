@@ -52,7 +52,7 @@ prefix = "sha256="
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Declared {
-    name: String,
+    name: Spanned<String>,
     #[serde(default)]
     provider: Option<String>,
     template: Spanned<String>,
@@ -64,7 +64,7 @@ struct Declared {
     #[serde(default)]
     tolerance_s: Option<Spanned<u32>>,
     #[serde(default)]
-    side: SideName,
+    side: Option<Spanned<SideName>>,
     #[serde(default)]
     unit: Option<Spanned<String>>,
     #[serde(default)]
@@ -117,10 +117,9 @@ enum KeyName {
     P256Public,
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum SideName {
-    #[default]
     Both,
     PastOnly,
 }
@@ -193,10 +192,12 @@ impl Declared {
         let template_at = self.template.span().start;
         let signed = parse_template(self.template.get_ref())
             .map_err(|bad| (template_at, format!("{bad}: {TEMPLATE_NAMES}")))?;
-        let unit = self.unit()?;
-        let clock = self.clock(&signed)?.map(|place| (place, unit));
+        let clock = self.clock(&signed)?;
+        let unit = self.unit(clock.is_some())?;
+        let clock = clock.map(|place| (place, unit));
         let tolerance = self.tolerance(clock.is_some())?;
         let key = self.key_form()?;
+        let name_at = self.name.span().start;
         let (algorithm_at, key_at) = (self.algorithm.span().start, self.key.span().start);
         let header_at = self.headers.signature.span().start;
         let list_at = self.list.as_ref().map_or(template_at, |list| list.span().start);
@@ -204,7 +205,7 @@ impl Declared {
         let algorithm = self.algorithm.get_ref().0;
         let names = self.headers.names()?;
         let scheme = Scheme {
-            name: Cow::Owned(self.name),
+            name: Cow::Owned(self.name.into_inner()),
             provider: self.provider.map_or(Cow::Borrowed("your own"), Cow::Owned),
             construction: Construction::Template(Template {
                 names: Cow::Owned(vec![names]),
@@ -222,53 +223,67 @@ impl Declared {
         };
         scheme.check().map_err(|bad| {
             let at = match bad {
-                BadScheme::Template | BadScheme::MissingName | BadScheme::SignsNothing => {
-                    template_at
-                }
+                BadScheme::Template
+                | BadScheme::MissingName
+                | BadScheme::SignsNothing
+                | BadScheme::Ambiguous => template_at,
+                BadScheme::Name => name_at,
+                BadScheme::Token => algorithm_at,
                 BadScheme::KeyForm => key_at.max(algorithm_at),
                 BadScheme::Header => header_at,
                 BadScheme::List | BadScheme::RoundTrip => list_at,
-                BadScheme::Pointer => pointer_at,
+                BadScheme::Pointer | BadScheme::UnsignedTime => pointer_at,
             };
             (at, format!("{bad}: {}", remedy(bad)))
         })?;
         Ok(scheme)
     }
 
-    fn unit(&self) -> Result<Unit, Wrong> {
+    fn unit(&self, clock: bool) -> Result<Unit, Wrong> {
         let Some(unit) = &self.unit else { return Ok(Unit::Seconds) };
-        Unit::named(unit.get_ref()).ok_or_else(|| {
-            (unit.span().start, "expected a unit: s, ms, rfc3339 or http-date".to_owned())
-        })
+        let at = unit.span().start;
+        let unit = Unit::named(unit.get_ref())
+            .ok_or_else(|| (at, "expected a unit: s, ms, rfc3339 or http-date".to_owned()))?;
+        if clock { Ok(unit) } else { Err((at, untimed("unit"))) }
     }
 
-    /// Where the time stands. One that is not signed can be changed by anybody, so it is refused.
+    /// Where the time stands: in one place. One that is not signed can be changed by anybody, so it is
+    /// refused.
     fn clock(&self, signed: &[Part]) -> Result<Option<Place>, Wrong> {
-        let is_signed = signed.contains(&Part::Timestamp);
-        if let Some(pointer) = &self.time_in_body {
-            if is_signed {
-                return Err((
-                    pointer.span().start,
-                    "expected one time: {timestamp} in the template stands for a header or member, \
-                     time_in_body for a place in the signed {body}; leave one of them out"
-                        .to_owned(),
-                ));
-            }
-            return Ok(Some(Place::Body(Cow::Owned(pointer.get_ref().clone()))));
+        let is_member = |list: &&Spanned<List>| {
+            matches!(list.get_ref(), List::Pairs { timestamp: Some(_), .. })
+        };
+        let header = self.headers.timestamp.as_ref().map(|name| (name.span().start, Place::Header));
+        let member = self.list.as_ref().filter(is_member);
+        let member = member.map(|list| (list.span().start, Place::Member));
+        let body = self.time_in_body.as_ref().map(|pointer| {
+            (pointer.span().start, Place::Body(Cow::Owned(pointer.get_ref().clone())))
+        });
+        let mut places = [header, member, body].into_iter().flatten();
+        let Some((at, place)) = places.next() else { return Ok(None) };
+        if let Some((at, _)) = places.next() {
+            return Err((
+                at,
+                "expected one time: in a header, in the list, or (time_in_body) in the body; leave the \
+                 others out"
+                    .to_owned(),
+            ));
         }
-        let list = self.list.as_ref().map(Spanned::get_ref);
-        if let Some(List::Pairs { timestamp: Some(_), .. }) = list {
-            return Ok(is_signed.then_some(Place::Member));
-        }
-        match &self.headers.timestamp {
-            Some(_) if is_signed => Ok(Some(Place::Header)),
-            Some(name) => Err((
-                name.span().start,
+        let in_body = matches!(place, Place::Body(_));
+        match (in_body, signed.contains(&Part::Timestamp)) {
+            (true, false) | (false, true) => Ok(Some(place)),
+            (true, true) => Err((
+                at,
+                "expected one time: {timestamp} in the template stands for a header or member, \
+                 time_in_body for a place in the signed {body}; leave one of them out"
+                    .to_owned(),
+            )),
+            (false, false) => Err((
+                at,
                 "expected {timestamp} in the template: a time that is not signed can be changed by \
                  anybody"
                     .to_owned(),
             )),
-            None => Ok(None),
         }
     }
 
@@ -295,23 +310,27 @@ impl Declared {
     }
 
     fn tolerance(&self, clock: bool) -> Result<Option<Tolerance>, Wrong> {
-        let side = match self.side {
-            SideName::Both => Side::Both,
-            SideName::PastOnly => Side::PastOnly,
+        let side = match self.side.as_ref().map(Spanned::get_ref) {
+            None | Some(SideName::Both) => Side::Both,
+            Some(SideName::PastOnly) => Side::PastOnly,
         };
+        if let (Some(side), false) = (&self.side, clock) {
+            return Err((side.span().start, untimed("side")));
+        }
         match (&self.tolerance_s, clock) {
             (Some(seconds), true) => {
                 Ok(Some(Tolerance { seconds: *seconds.get_ref(), side, stated: true }))
             }
-            (Some(seconds), false) => Err((
-                seconds.span().start,
-                "expected no tolerance, since no time is signed: sign {timestamp}, or leave it out"
-                    .to_owned(),
-            )),
+            (Some(seconds), false) => Err((seconds.span().start, untimed("tolerance"))),
             (None, true) => Ok(Some(Tolerance { side, ..Tolerance::OURS })),
             (None, false) => Ok(None),
         }
     }
+}
+
+/// What is said of a time where there is none.
+fn untimed(what: &str) -> String {
+    format!("expected no {what}, since no time is signed: sign {{timestamp}}, or leave it out")
 }
 
 impl Headers {
@@ -366,7 +385,16 @@ const fn remedy(bad: BadScheme) -> &'static str {
              it and without `=` (a version without `,`); tags has one key or more, none of them the \
              timestamp's; a prefix is one line of ASCII"
         }
-        BadScheme::Pointer => "expected a JSON pointer like /sent_at",
+        BadScheme::Pointer => "expected a JSON pointer like /sent_at, a ~ in a key written ~0",
+        BadScheme::Name => "give it one of its own, in up to 64 visible letters",
+        BadScheme::UnsignedTime => "put {body} into the template, or leave time_in_body out",
+        BadScheme::Ambiguous => {
+            "let a text stand behind each part that the part cannot hold, like \\n behind {id} or \
+             {header:Name}, or a signed {timestamp} between two texts, as in {id}.{timestamp}.{body}"
+        }
+        BadScheme::Token => {
+            "leave {timestamp}, tolerance_s and every place of a time out, or take an algorithm that signs"
+        }
         BadScheme::RoundTrip => {
             "does the list's separator stand within the time, is the signature header signed itself, or \
              is a tag in another encoding than a token's plain one?"
@@ -394,15 +422,16 @@ mod tests {
     fn every_other_form_of_the_help_is_a_scheme_too() {
         let (front, _) = EXAMPLE.split_once("[list]").expect("a list");
         let [pairs, single] = OTHER_LISTS.map(|list| front.to_owned() + list);
-        assert!(parse(&pairs).expect("pairs beside a header for the time").signs_with_all());
         let untimed = |text: &str| {
             let lines = text.lines().filter(|line| !line.starts_with("timestamp = \"Acme"));
             lines.collect::<Vec<_>>().join("\n")
         };
         assert!(parse(&untimed(&pairs)).expect("pairs with the time").signs().time);
+        let beside = pairs.replace("timestamp = \"t\"", "");
+        assert!(parse(&beside).expect("pairs beside a header for the time").signs_with_all());
         assert!(!parse(&single).expect("one tag behind a prefix").signs_with_all());
         let in_body = untimed(EXAMPLE).replace("# time_in_body", "time_in_body");
-        let in_body = in_body.replace("{id}.{timestamp}.{body}", "{id}.{body}");
+        let in_body = in_body.replace("{id}.{timestamp}.{body}", "{body}");
         assert!(parse(&in_body).expect("the time in the body").signs().time);
     }
 
@@ -424,7 +453,13 @@ mod tests {
             ("key = \"base64\" ", "key = \"text\"", 6, "expected no key_prefix"),
             ("\"Acme-Id\"", "\"acme-signature\"", 13, "stands for two things"),
             ("Acme-Signature", "Transfer-Encoding", 13, "frames the request"),
-            ("{body}", "{header:Acme-Signature}{body}", 17, "does not verify"),
+            ("{id}.", "{header:Acme-Signature}\\n", 17, "does not verify"),
+            ("{id}.{timestamp}.{body}", "{id}{body}.{timestamp}", 2, "taken apart in two ways"),
+            ("{id}.{timestamp}.{body}", "{id}{timestamp}.{body}", 2, "taken apart in two ways"),
+            ("\"acme\"", "\"\"", 1, "the name is none"),
+            ("\"acme\"", "\"Stripe\"", 1, "a scheme that ships"),
+            ("\"acme\"", "\"a\\u001b[31m\"", 1, "the name is none"),
+            ("\"hmac-sha256\" ", "\"token\"", 3, "a shared token signs nothing"),
             ("version = \"v1\"", "version = \"v,1\"", 17, "taken apart"),
             ("version = \"v1\"", "version = \"v 1\"", 17, "taken apart"),
             ("version = \"v1\"", "version = \"v1\\nX: y\"", 17, "taken apart"),
@@ -446,7 +481,7 @@ mod tests {
             "form = \"pairs\"\ntags = [\"v=1\"]",
             "form = \"pairs\"\ntags = [\"v 1\"]",
             "form = \"pairs\"\ntags = [\"v,1\"]",
-            "form = \"pairs\"\ntimestamp = \"t\"\ntags = [\"t\"]",
+            "form = \"pairs\"\ntags = [\"v1\", \"v1\"]",
             "form = \"pairs\"\nseparator = \"=\"\ntags = [\"v1\"]",
             "form = \"pairs\"\nseparator = \"1\"\ntags = [\"v\"]",
             "form = \"pairs\"\nseparator = \"a\"\ntags = [\"v1\"]",
@@ -475,11 +510,41 @@ mod tests {
             format!("{dated}\n[list]\nform = \"pairs\"\ntimestamp = \"t\"\ntags = [\"v1\"]\n");
         let (_, said) = parse(&dated).map(|_| ()).unwrap_err();
         assert!(said.contains("does not verify"), "{said}");
-        let pointer = EXAMPLE
-            .replace("# time_in_body = \"/", "time_in_body = \"")
-            .replace("{timestamp}.", "");
-        let (_, said) =
-            parse(&pointer.replace("timestamp = \"Acme-Timestamp\"", "")).map(|_| ()).unwrap_err();
-        assert!(said.contains("no JSON pointer"), "{said}");
+    }
+
+    #[test]
+    fn a_time_stands_in_one_signed_place_or_nowhere() {
+        let front =
+            "name = \"acme\"\nalgorithm = \"hmac-sha256\"\nencoding = \"hex\"\nkey = \"text\"\n";
+        let of = |template: &str, more: &str, tail: &str| {
+            let headers = "[headers]\nsignature = \"S\"\n";
+            let text = format!("{front}template = \"{template}\"\n{more}\n{headers}{tail}\n");
+            parse(&text).map(|scheme| scheme.signs().time).map_err(|(_, said)| said)
+        };
+        let at = |pointer: &str| format!("time_in_body = \"{pointer}\"");
+        let list = "[list]\nform = \"pairs\"\ntags = [\"v1\"]\ntimestamp = \"t\"";
+        let header = "timestamp = \"T\"\n";
+        let both = format!("{header}{list}");
+        for (template, more, tail, why) in [
+            ("{url}", &*at("/t"), "", "a time that is not signed"),
+            ("{form}", &*at("/t"), "", "a time that is not signed"),
+            ("{body}", &*at("t"), "", "no JSON pointer"),
+            ("{body}", &*at("/t~2"), "", "no JSON pointer"),
+            ("{body}", &*at("/t~"), "", "no JSON pointer"),
+            ("{body}", &*at("/t"), header, "expected one time"),
+            ("{timestamp}.{body}", "", &*both, "expected one time"),
+            ("{body}", "", list, "expected {timestamp} in the template"),
+            ("{body}", "unit = \"ms\"", "", "expected no unit"),
+            ("{body}", "side = \"both\"", "", "expected no side"),
+            ("{body}", "tolerance_s = 5", "", "expected no tolerance"),
+            ("{timestamp}{body}", "side = \"past-only\"", header, "taken apart in two ways"),
+        ] {
+            let said = of(template, more, tail).unwrap_err();
+            assert!(said.contains(why), "{template} {more} {tail}: {said}");
+        }
+        assert_eq!(of("{body}", &at("/a~0b~1c"), ""), Ok(true));
+        assert_eq!(of("{compact_body}", &at("/t"), ""), Ok(true));
+        assert_eq!(of("{timestamp}.{body}", "", list), Ok(true));
+        assert_eq!(of("{body}", "", ""), Ok(false));
     }
 }

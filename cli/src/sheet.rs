@@ -118,6 +118,13 @@ pub(crate) fn warnings(scheme: &Scheme) -> Vec<String> {
     if !signs.time {
         all.push("the time: a captured request verifies for ever, so deduplicate for ever".into());
     }
+    if template(scheme).is_some_and(|template| template.signed.contains(&Part::FormParams)) {
+        all.push(
+            "where names and values of the form begin: a=12 and a1=2 are one signed text, so take a \
+             form that lacks a field, or has one too many, for a forged one"
+                .into(),
+        );
+    }
     all.extend(match (signs.url, signs.method) {
         (false, false) => Some("method or URL: use another secret for each endpoint".into()),
         (false, true) => Some("the URL: use another secret for each endpoint".into()),

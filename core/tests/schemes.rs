@@ -161,12 +161,12 @@ fn a_declared_scheme_verifies_like_a_row() {
     let mut declared =
         Scheme::body_only("mine".into(), "X-Mine".into(), Encoding::Hex, KeyForm::Text);
     if let Construction::Template(template) = &mut declared.construction {
-        template.signed = scheme::parse_template("mine:{header:X-Env}:{body}").unwrap().into();
+        template.signed = scheme::parse_template("mine:{header:X-Env}\n{body}").unwrap().into();
     }
     assert_eq!(declared.check(), Ok(()));
     let mut verifier = Verifier::new(&declared);
     verifier.add("secret").unwrap();
-    let tag = scheme::mac(Algorithm::HmacSha256, b"secret", b"mine:prod:{}").unwrap();
+    let tag = scheme::mac(Algorithm::HmacSha256, b"secret", b"mine:prod\n{}").unwrap();
     let tag = hookproof_core::codec::to_hex(&tag);
     let headers = [("x-env".to_owned(), "prod".to_owned()), ("x-mine".to_owned(), tag)];
     assert_eq!(check(&verifier, &headers, b"{}"), Ok(()));

@@ -17,6 +17,7 @@
 //!
 //! [`Verified`] can only be made by a verification: a receiver that demands one cannot store first.
 
+mod apart;
 mod candidate;
 mod content;
 mod embedded;
@@ -342,10 +343,16 @@ impl Template {
             id: has(|part| matches!(part, Part::Id)),
             time: has(|part| matches!(part, Part::Timestamp))
                 || (has(|part| matches!(part, Part::ListedHeaders(_))) && self.clock.is_some())
-                || matches!(self.clock, Some((Place::Body(_), _))),
+                || (matches!(self.clock, Some((Place::Body(_), _))) && self.signs_json()),
             url: has(|part| matches!(part, Part::Url(_) | Part::Path | Part::EncodedPath)),
             method: has(|part| matches!(part, Part::Method)),
         }
+    }
+
+    /// Whether each value of a JSON body is signed.
+    fn signs_json(&self) -> bool {
+        let is_json = |part: &Part| matches!(part, Part::Body | Part::CompactBody);
+        self.signed.iter().any(is_json) || self.body_sha256_query.is_some()
     }
 }
 

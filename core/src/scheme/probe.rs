@@ -14,6 +14,13 @@ use crate::{
     instant::{Instant, Unit},
 };
 
+/// A name that can stand in a line of output, and in a configuration.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_visible = |byte: u8| matches!(byte, b' '..=b'~');
+    let is_bare = name.trim() == name && !name.is_empty();
+    is_bare && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_visible)
+}
+
 /// The header names of one spelling: tokens, each for one thing, none that frames or routes.
 pub(crate) fn names(names: &Names) -> Result<(), BadScheme> {
     let tags: &[super::Text] = match &names.signature {
@@ -48,7 +55,8 @@ pub(crate) fn grammar(grammar: &Grammar) -> Result<(), BadScheme> {
             let apart = matches!(separator, b' ' | b',' | b';' | b':' | b'|' | b'&');
             let own = |tag: &super::Text| timestamp.as_ref() != Some(tag) && is_word(tag, &ends);
             let timed = timestamp.as_ref().is_none_or(|key| is_word(key, &ends));
-            apart && timed && !tags.is_empty() && tags.iter().all(own)
+            let once = tags.iter().enumerate().all(|(at, tag)| !tags[..at].contains(tag));
+            apart && timed && !tags.is_empty() && tags.iter().all(own) && once
         }
     };
     if fits { Ok(()) } else { Err(BadScheme::List) }
@@ -64,7 +72,7 @@ pub(crate) fn parts(template: &Template) -> Result<(), BadScheme> {
         }
     }
     match &template.clock {
-        Some((Place::Body(pointer), _)) if !pointer.starts_with('/') => Err(BadScheme::Pointer),
+        Some((Place::Body(pointer), _)) if !is_pointer(pointer) => Err(BadScheme::Pointer),
         Some(_) | None => Ok(()),
     }
 }
@@ -134,6 +142,12 @@ fn secret(form: &KeyForm) -> Option<Cow<'static, str>> {
     })
 }
 
+/// Whether this names a place in a JSON text, the whole of it excepted (RFC 6901).
+fn is_pointer(text: &str) -> bool {
+    let mut behind_tildes = text.split('~').skip(1);
+    text.starts_with('/') && behind_tildes.all(|rest| rest.starts_with(['0', '1']))
+}
+
 fn is_token(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(is_token)
@@ -155,4 +169,6 @@ const FRAMING: [&str; 13] = [
     "proxy-authenticate",
     "proxy-authorization",
 ];
+/// The longest name of a declared scheme, in bytes.
+const NAME_BYTES_MAX: usize = 64;
 const NOW: Millis = Millis(1_700_000_000_000);

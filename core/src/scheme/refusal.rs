@@ -144,6 +144,14 @@ pub enum BadScheme {
     Pointer,
     /// What the scheme signs does not verify.
     RoundTrip,
+    /// The name is none, or that of a scheme that ships.
+    Name,
+    /// A time is read where the signature does not reach.
+    UnsignedTime,
+    /// The signed text could be taken apart in two ways.
+    Ambiguous,
+    /// A shared token cannot vouch for a time.
+    Token,
 }
 
 impl fmt::Display for BadScheme {
@@ -157,6 +165,12 @@ impl fmt::Display for BadScheme {
             Self::List => "a list of these words could not be taken apart again",
             Self::Pointer => "the place of the time in the body is no JSON pointer",
             Self::RoundTrip => "a message that the scheme signs does not verify under it",
+            Self::Name => "the name is none, or that of a scheme that ships",
+            Self::UnsignedTime => "a time that is not signed can be changed by anybody",
+            Self::Ambiguous => {
+                "the signed text can be taken apart in two ways, so one tag is good for two requests"
+            }
+            Self::Token => "a shared token signs nothing, so no time either",
         })
     }
 }

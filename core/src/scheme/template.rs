@@ -3,7 +3,8 @@
 use alloc::{string::ToString, vec::Vec};
 
 use super::{
-    Algorithm, BadScheme, Construction, Grammar, KeyForm, Part, Place, Scheme, Text, UrlForm, probe,
+    Algorithm, BadScheme, Construction, Grammar, KeyForm, Part, Place, Scheme, Template, Text,
+    UrlForm, apart, named, probe,
 };
 
 /// Reads `v0:{timestamp}:{body}`: fixed text and `{id}`, `{timestamp}`, `{body}`, `{url}`, `{path}`,
@@ -51,8 +52,14 @@ fn part(name: &str) -> Option<Part> {
 }
 
 impl Scheme {
-    /// Whether a declared scheme can verify anything.
+    /// Whether a declared scheme can verify anything, and nothing that was not signed. What ships is
+    /// built as its provider builds it, so of that less is asked.
     pub fn check(&self) -> Result<(), BadScheme> {
+        let ships = named(&self.name.to_ascii_lowercase());
+        let is_declared = ships != Some(self);
+        if is_declared && (ships.is_some() || !probe::is_name(&self.name)) {
+            return Err(BadScheme::Name);
+        }
         if !self.key_fits() {
             return Err(BadScheme::KeyForm);
         }
@@ -81,7 +88,28 @@ impl Scheme {
         template.names.iter().try_for_each(probe::names)?;
         probe::grammar(&template.grammar)?;
         probe::parts(template)?;
+        if is_declared {
+            self.vouches(template)?;
+        }
         probe::round_trip(self, template)
+    }
+
+    /// Whether the time is signed wherever it stands, and each tag belongs to one request.
+    fn vouches(&self, template: &Template) -> Result<(), BadScheme> {
+        let signs_time = template.signed.contains(&Part::Timestamp);
+        if self.algorithm == Algorithm::Token {
+            let has_time = signs_time || template.clock.is_some() || self.tolerance.is_some();
+            return if has_time { Err(BadScheme::Token) } else { Ok(()) };
+        }
+        let is_signed = match &template.clock {
+            Some((Place::Body(_), _)) => template.signs_json(),
+            Some((Place::Header | Place::Member, _)) => template.signs(self.algorithm).time,
+            None => true,
+        };
+        if !is_signed {
+            return Err(BadScheme::UnsignedTime);
+        }
+        if apart::in_one_way(self, template) { Ok(()) } else { Err(BadScheme::Ambiguous) }
     }
 
     fn key_fits(&self) -> bool {
