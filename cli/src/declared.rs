@@ -193,9 +193,11 @@ impl Declared {
         let signed = parse_template(self.template.get_ref())
             .map_err(|bad| (template_at, format!("{bad}: {TEMPLATE_NAMES}")))?;
         let clock = self.clock(&signed)?;
-        let unit = self.unit(clock.is_some())?;
+        // One that no place is named for is a mistake of its own.
+        let timed = clock.is_some() || signed.contains(&Part::Timestamp);
+        let unit = self.unit(timed)?;
         let clock = clock.map(|place| (place, unit));
-        let tolerance = self.tolerance(clock.is_some())?;
+        let tolerance = self.tolerance(timed)?;
         let key = self.key_form()?;
         let name_at = self.name.span().start;
         let (algorithm_at, key_at) = (self.algorithm.span().start, self.key.span().start);
@@ -442,6 +444,7 @@ mod tests {
             ("{body}", "{bodies}", 2, "unknown or unclosed {name}"),
             ("{id}.{timestamp}.{body}", "x", 15, "expected {timestamp} in the template"),
             ("id = \"Acme-Id\"\n", "", 2, "no header is named for"),
+            ("timestamp = \"Acme-Timestamp\" ", "", 2, "no header is named for"),
             ("\"hmac-sha256\" ", "\"hmac-md5\"", 3, "expected one of hmac-sha1"),
             ("unit = \"s\"", "unit = \"h\"", 8, "expected a unit"),
             ("\"hmac-sha256\" ", "\"ed25519\"", 5, "does not go with"),

@@ -80,7 +80,13 @@ impl Received {
             let of_name = move |(other, _): &&(String, Vec<u8>)| other.eq_ignore_ascii_case(name);
             self.headers.iter().filter(of_name).map(|(_, value)| value.trim_ascii())
         };
-        let other = values("content-length").find(|said| *said != length.as_bytes());
+        // As a number: zeros may stand in front of it.
+        let same = |said: &[u8]| {
+            let zeros = said.iter().take_while(|digit| **digit == b'0').count();
+            let digits = if said.is_empty() || zeros < said.len() { &said[zeros..] } else { b"0" };
+            digits == length.as_bytes()
+        };
+        let other = values("content-length").find(|said| !same(said));
         if let Some(said) = other {
             let said = String::from_utf8_lossy(said);
             return Some(format!(
@@ -287,6 +293,7 @@ mod tests {
         };
         assert_eq!(of("A: 1"), None);
         assert_eq!(of("Content-Length: 7"), None);
+        assert_eq!(of("Content-Length: 0000007"), None);
         assert!(of("Content-Length: 99").is_some_and(|said| said.contains("says 99")));
         assert!(of("Content-Length: 7\ncontent-length: 8").is_some());
         assert!(of("Content-Length: 7\nTransfer-Encoding: chunked").is_some());

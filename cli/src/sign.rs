@@ -94,13 +94,18 @@ fn sign(options: &Options) -> Result<Vec<(String, String)>, Fault> {
         id: options.id.as_deref().unwrap_or_default(),
         timestamp: &timestamp,
         body: &body,
-        method: options.method.as_deref(),
-        url: options.url.as_deref(),
+        method: given(options.method.as_deref()),
+        url: given(options.url.as_deref()),
         headers: &others.lines(),
     };
     verifier
         .sign(&message, Time::NotTested)
         .map_err(|error| Fault::misuse(format!("{error}: {}", options.remedy(error, &scheme))))
+}
+
+/// An option that says something.
+fn given(option: Option<&str>) -> Option<&str> {
+    option.filter(|text| !text.is_empty())
 }
 
 fn headers(path: &Path) -> Result<Received, Fault> {
@@ -184,9 +189,11 @@ impl Options {
         };
         for part in template.signed.iter() {
             match part {
-                Part::Id => need(self.id.is_some(), "--id"),
-                Part::Url(_) | Part::Path | Part::EncodedPath => need(self.url.is_some(), "--url"),
-                Part::Method => need(self.method.is_some(), "--method"),
+                Part::Id => need(given(self.id.as_deref()).is_some(), "--id"),
+                Part::Url(_) | Part::Path | Part::EncodedPath => {
+                    need(given(self.url.as_deref()).is_some(), "--url");
+                }
+                Part::Method => need(given(self.method.as_deref()).is_some(), "--method"),
                 Part::Header(_) | Part::NamedHeaders | Part::ListedHeaders(_) => {
                     need(self.headers.is_some(), "--headers");
                 }
