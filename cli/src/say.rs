@@ -92,6 +92,39 @@ pub(crate) fn wrapped(text: &str, first: usize, others: usize) -> String {
 /// The columns that a sentence has.
 const WIDTH: usize = 100;
 
+/// A text in which nothing hides: what cannot be seen, or turns around what is beside it, is spelled out.
+pub(crate) fn visible(text: &str) -> String {
+    let mut said = String::new();
+    for c in text.chars() {
+        match c {
+            c if is_hidden(c) => said.extend(c.escape_default()),
+            c => said.push(c),
+        }
+    }
+    said
+}
+
+/// JSON in which nothing hides: hidden characters stand in texts alone, where escapes are the same.
+pub(crate) fn visible_json(json: &serde_json::Value) -> String {
+    let mut said = String::new();
+    for c in json.to_string().chars() {
+        if is_hidden(c) {
+            said.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            said.push(c);
+        }
+    }
+    said
+}
+
+/// Control characters, and those of Unicode that format: joiners, marks of direction, tags.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
 /// A text cut at the end of a word to at most this many characters.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -130,6 +163,13 @@ mod tests {
         assert_eq!(hanging("as it is", 90), "as it is");
         assert_eq!(hanging("to the end, and on", 89), format!("to the end,\n{:89}and on", ""));
         assert_eq!(wrapped("to the end, and on", 89, 2), "to the end,\n  and on");
+    }
+
+    #[test]
+    fn nothing_hides_in_what_is_said() {
+        assert_eq!(visible("a\u{202e}b\u{200b}é\n"), "a\\u{202e}b\\u{200b}é\\n");
+        let json = serde_json::json!({ "a": "\u{202e}\u{e0041}é" });
+        assert_eq!(visible_json(&json), "{\"a\":\"\\u202e\\udb40\\udc41é\"}");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use hookproof_core::{
     },
 };
 
+use crate::say::visible;
+
 /// What is signed, as one text with names in braces.
 pub(crate) fn content(scheme: &Scheme) -> String {
     match &scheme.construction {
@@ -35,7 +37,7 @@ fn template_text(template: &Template) -> String {
 
 fn part(part: &Part) -> String {
     match part {
-        Part::Text(text) => text.to_string(),
+        Part::Text(text) => visible(text),
         Part::Id => "{id}".into(),
         Part::Timestamp => "{timestamp}".into(),
         Part::Body => "{body}".into(),

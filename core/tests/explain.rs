@@ -271,3 +271,84 @@ fn two_mistakes_at_once_are_both_named() {
     assert_eq!(seen.mistakes, [Mistake::SecretNotDecoded, Mistake::TimeInMilliseconds]);
     assert_eq!(of_stripe(b"\xef\xbb\xbf{\r\n}", b"{\n}"), [Mistake::BodyByteOrderMark]);
 }
+
+/// A body that says its time itself, as Linear signs it.
+fn of_linear(body: &[u8]) -> Explanation {
+    let header = codec::to_hex(&mac(b"key", body));
+    look("linear-hex", &["key"], &[("Linear-Signature", &header)], body, None)
+}
+
+#[test]
+fn what_is_wrong_with_a_time_in_the_body_is_named_and_not_the_secret() {
+    for (body, verdict, mistake) in [
+        (r#"{"a":1}"#, Refusal::BadBody, Mistake::TimeMissing),
+        (r#"{"webhookTimestamp":null}"#, Refusal::BadBody, Mistake::TimeMissing),
+        ("no JSON", Refusal::BadBody, Mistake::TimeMissing),
+        (
+            r#"{"webhookTimestamp":1700000000000,"webhookTimestamp":1}"#,
+            Refusal::BadBody,
+            Mistake::TimeTwice,
+        ),
+        (r#"{"webhookTimestamp":{}}"#, Refusal::BadBody, Mistake::TimeUnreadable),
+        (r#"{"webhookTimestamp":"2023-11-14"}"#, Refusal::BadTimestamp, Mistake::TimeUnreadable),
+        (r#"{"webhookTimestamp":1700000000}"#, Refusal::TooOld, Mistake::TimeInSeconds),
+        (r#"{"webhookTimestamp":1600000000000}"#, Refusal::TooOld, Mistake::TimeOutsideWindow),
+    ] {
+        let seen = of_linear(body.as_bytes());
+        assert_eq!((seen.verdict, &*seen.mistakes), (Err(verdict), &[mistake][..]), "{body}");
+    }
+}
+
+#[test]
+fn the_senders_reading_of_a_secret_is_named() {
+    let signed = |key: &[u8]| {
+        let header = stripe(key, "1700000000", BODY);
+        look("stripe", &[TEXT], &[("Stripe-Signature", &header)], BODY, None).mistakes
+    };
+    assert_eq!(signed(format!("{TEXT}\n").as_bytes()), [Mistake::SecretBlanks]);
+    assert_eq!(signed(&TEXT.as_bytes()[6..]), [Mistake::SecretPrefix]);
+    let hub = |key: &[u8]| {
+        let header = format!("sha256={}", codec::to_hex(&mac(key, BODY)));
+        let text = "00112233445566778899aabbccddeeff";
+        look("github", &[text], &[("X-Hub-Signature-256", &header)], BODY, None).mistakes
+    };
+    let decoded = codec::hex(b"00112233445566778899aabbccddeeff").expect("hex");
+    assert_eq!(hub(&decoded), [Mistake::SecretDecoded]);
+}
+
+#[test]
+fn a_url_that_lacks_the_port_of_its_host_header_is_named() {
+    let signed = mac(b"key", &[b"https://hooks.example.com:8443/in?a=b", BODY].concat());
+    let tag = codec::to_base64(&signed);
+    let headers = [("Host", "hooks.example.com:8443"), ("x-square-hmacsha256-signature", &*tag)];
+    let seen = look("square", &["key"], &headers, BODY, Some("https://hooks.example.com/in?a=b"));
+    assert_eq!(seen.mistakes, [Mistake::UrlPort]);
+    assert_eq!(seen.url.as_deref(), Some("https://hooks.example.com:8443/in?a=b"));
+}
+
+#[test]
+fn a_length_that_fits_another_layout_is_named_where_the_body_cannot_be_found_again() {
+    let length = |said: &str, secret: &[u8]| {
+        let header = stripe(secret, "1700000000", BODY);
+        let headers = [("Stripe-Signature", &*header), ("Content-Length", said)];
+        look("stripe", &[TEXT], &headers, BODY, None).mistakes
+    };
+    let spaced = (BODY.len() + 5).to_string();
+    assert_eq!(length(&spaced, b"another key"), [Mistake::BodyLength]);
+    for said in [BODY.len().to_string(), "1".into(), "9999999".into(), "x".into()] {
+        assert_eq!(length(&said, b"another key"), [], "{said}");
+    }
+}
+
+#[test]
+fn a_search_that_grows_too_long_ends_and_says_so() {
+    let header = stripe(b"another key", "1700000000", BODY);
+    let lines: Vec<(&str, &str)> =
+        core::iter::repeat_n(("X-Filler", "some text of a header that nobody reads"), 100_000)
+            .chain([("Stripe-Signature", &*header)])
+            .collect();
+    let seen = look("stripe", &[TEXT], &lines, BODY, None);
+    assert!(seen.gave_up && seen.mistakes.is_empty());
+    let short = look("stripe", &[TEXT], &lines[100_000..], b"{}", None);
+    assert!(!short.gave_up, "all there is was tried");
+}

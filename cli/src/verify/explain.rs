@@ -1,16 +1,20 @@
 //! What was signed, what was claimed, and where the two part.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
+use hookproof_core::json::Json;
 use hookproof_core::scheme::{
     Algorithm, CANDIDATES_MAX, Construction, Grammar, LINE_BYTES_MAX, Place, Refusal,
     SIGNATURES_MAX, Time, Verified,
-    explain::{Bound, Explanation, Mistake},
+    explain::{Bound, Explanation, Mistake, WORK_MAX},
 };
 
 use super::{Answer, Asked};
 use crate::{
-    say::{BAD, HEAD, OPEN, count},
+    say::{BAD, HEAD, OPEN, count, is_hidden, number, visible},
     sheet,
 };
 
@@ -23,12 +27,13 @@ pub(super) fn print(
 ) -> io::Result<()> {
     writeln!(out)?;
     for (label, text) in lines(asked, answer, explanation) {
-        writeln!(out, "{HEAD}{label:<12}{HEAD:#}{text}")?;
+        writeln!(out, "{HEAD}{label:<12}{HEAD:#}{}", visible(&asked.masked(&text)))?;
     }
     for mistake in &explanation.mistakes {
         let (style, label) = if answer.verdict.is_ok() { (OPEN, "mind") } else { (BAD, "mistake") };
         writeln!(out, "{style}{label:<12}{style:#}{mistake}")?;
         if let Some(place) = place(*mistake, asked, explanation) {
+            let place = visible(&asked.masked(&place));
             writeln!(out, "{HEAD}{:<12}{HEAD:#}{place}", "differs")?;
         }
     }
@@ -53,6 +58,13 @@ fn lines(asked: &Asked, answer: &Answer, explanation: &Explanation) -> Vec<(&'st
     }
     all.extend(claims(asked, explanation));
     all.extend(explanation.left_out.map(|bound| ("left out", left_out(bound))));
+    if explanation.gave_up {
+        let bound = number(WORK_MAX);
+        all.push((
+            "gave up",
+            format!("looking for mistakes, after reading {bound} bytes in all tries"),
+        ));
+    }
     all.extend(made(asked, explanation));
     match answer.verdict {
         Ok(verified) => all.extend(accepted(asked, answer, verified)),
@@ -159,7 +171,8 @@ fn step(refusal: Refusal, asked: &Asked) -> Option<(&'static str, String)> {
         Refusal::TooOld | Refusal::TooNew | Refusal::BadTimestamp => Some(("time", clock(asked))),
         Refusal::MissingHeader => Some(("needed", needed(asked))),
         Refusal::BadSecret => Some(("secret", sheet::key(&asked.scheme.key))),
-        Refusal::AmbiguousHeader | Refusal::Malformed | Refusal::NoMatch | Refusal::BadBody => None,
+        Refusal::BadBody => time_in_body(asked).map(|_| ("time", clock(asked))),
+        Refusal::AmbiguousHeader | Refusal::Malformed | Refusal::NoMatch => None,
     }
 }
 
@@ -173,8 +186,24 @@ fn clock(asked: &Asked) -> String {
     format!("{written}{place}; {now}; within {}", sheet::tolerance(asked.scheme.tolerance))
 }
 
-/// The time as the request has it, in a header of its own or a member of the signature header.
-fn written_time(asked: &Asked) -> Option<&str> {
+/// Where in the body the scheme has its time.
+fn time_in_body(asked: &Asked) -> Option<&str> {
+    match &sheet::template(&asked.scheme)?.clock {
+        Some((Place::Body(pointer), _)) => Some(pointer),
+        _ => None,
+    }
+}
+
+/// The time as the request has it: in a header of its own, a member of the signature header, or the body.
+fn written_time(asked: &Asked) -> Option<Cow<'_, str>> {
+    if let Some(pointer) = time_in_body(asked) {
+        let value = Json::check(&asked.received.body).ok()?.at(pointer).ok()??;
+        return value.scalar().map(Cow::Owned);
+    }
+    written_in_header(asked).map(Cow::Borrowed)
+}
+
+fn written_in_header(asked: &Asked) -> Option<&str> {
     let template = sheet::template(&asked.scheme)?;
     match (&template.clock, &template.grammar) {
         (Some((Place::Header, _)), _) => {
@@ -193,6 +222,9 @@ fn written_time(asked: &Asked) -> Option<&str> {
 
 /// The headers that the scheme needs, and which of them are there.
 fn needed(asked: &Asked) -> String {
+    if sheet::signs_items(&asked.scheme) {
+        return "additionalData.hmacSignature in each item of the body".into();
+    }
     let mut names = sheet::signature_headers(&asked.scheme);
     if let Some(spelling) = sheet::template(&asked.scheme).and_then(|t| t.names.first()) {
         let signed_id = spelling.id.iter().filter(|_| asked.scheme.signs().id);
@@ -211,6 +243,10 @@ fn place(mistake: Mistake, asked: &Asked, explanation: &Explanation) -> Option<S
     match mistake {
         Mistake::BodyReserialised | Mistake::BodyLineEnds | Mistake::BodyByteOrderMark => {
             let signed = explanation.body.as_deref()?;
+            let hides = |text: &[u8]| asked.masked_bytes(text).is_some();
+            if hides(&asked.received.body) || hides(signed) {
+                return Some("the body holds the secret, so it is not shown".into());
+            }
             Some(first_difference("body", &asked.received.body, signed))
         }
         Mistake::UrlPort | Mistake::UrlSpelling => {
@@ -221,12 +257,17 @@ fn place(mistake: Mistake, asked: &Asked, explanation: &Explanation) -> Option<S
                 first_difference("URL", received.as_bytes(), signed.as_bytes())
             ))
         }
+        Mistake::BodyLength => asked.received.misframed(),
         Mistake::TimeInMilliseconds
         | Mistake::TimeInSeconds
         | Mistake::TimeOutsideWindow
         | Mistake::SecretDecoded
         | Mistake::SecretNotDecoded
+        | Mistake::SecretPrefix
         | Mistake::SecretBlanks
+        | Mistake::TimeMissing
+        | Mistake::TimeTwice
+        | Mistake::TimeUnreadable
         | Mistake::ListAsOneValue
         | Mistake::SecretNotLive
         | Mistake::OtherSecret
@@ -258,6 +299,9 @@ fn unnamed(refusal: Refusal, explanation: &Explanation) -> String {
         Refusal::NoMatch | Refusal::Malformed if explanation.left_out.is_some() => {
             "what was left out may be right: nobody should send so much, so make it less".into()
         }
+        Refusal::NoMatch | Refusal::TooOld | Refusal::TooNew if explanation.gave_up => {
+            format!("none in what was tried, which is not all; else none {CHANGED}")
+        }
         Refusal::NoMatch if explanation.candidates.is_empty() => {
             "the header holds nothing that the scheme could have written".into()
         }
@@ -286,7 +330,7 @@ fn spell(bytes: &[u8]) -> String {
         for c in chunk.valid().chars() {
             match c {
                 '\u{feff}' => text.push_str("\\xef\\xbb\\xbf"),
-                c if c.is_control() => text.extend(c.escape_default()),
+                c if is_hidden(c) => text.extend(c.escape_default()),
                 c => text.push(c),
             }
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::{Answer, Asked};
-use crate::sheet;
+use crate::{say::visible_json, sheet};
 use hookproof_core::scheme::{
     Algorithm,
     explain::{Explanation, Mistake},
@@ -32,11 +32,11 @@ pub(super) fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::
         }
     }
     object["body_unsigned"] = json!(answer.body_unsigned);
-    object["misframed"] = json!(asked.received.misframed());
+    object["misframed"] = json!(asked.received.misframed().map(|said| asked.masked(&said)));
     if let Some(explanation) = &answer.explanation {
         object["explanation"] = explained(asked, explanation);
     }
-    writeln!(out, "{object}")
+    writeln!(out, "{}", visible_json(&object))
 }
 
 fn explained(asked: &Asked, explanation: &Explanation) -> Value {
@@ -50,6 +50,7 @@ fn explained(asked: &Asked, explanation: &Explanation) -> Value {
         "signed": explanation.signed.as_ref().map(text),
         "candidates": candidates,
         "left_out": explanation.left_out.is_some(),
+        "gave_up": explanation.gave_up,
         "mistakes": mistakes,
         "body_that_verifies": explanation.body.as_ref().map(text),
         "url_that_verifies": explanation.url,
@@ -66,9 +67,14 @@ const fn name(mistake: Mistake) -> &'static str {
         Mistake::BodyReserialised => "body_reserialised",
         Mistake::BodyLineEnds => "body_line_ends",
         Mistake::BodyByteOrderMark => "body_byte_order_mark",
+        Mistake::BodyLength => "body_length",
         Mistake::SecretDecoded => "secret_decoded",
         Mistake::SecretNotDecoded => "secret_not_decoded",
+        Mistake::SecretPrefix => "secret_prefix",
         Mistake::SecretBlanks => "secret_blanks",
+        Mistake::TimeMissing => "time_missing",
+        Mistake::TimeTwice => "time_twice",
+        Mistake::TimeUnreadable => "time_unreadable",
         Mistake::TimeInMilliseconds => "time_in_milliseconds",
         Mistake::TimeInSeconds => "time_in_seconds",
         Mistake::TimeOutsideWindow => "time_outside_window",

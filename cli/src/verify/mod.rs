@@ -2,6 +2,7 @@
 
 mod explain;
 mod json;
+mod mask;
 
 use std::{
     io::{self, Write},
@@ -23,7 +24,7 @@ use crate::{
     End,
     input::{self, Fault, Secret, Secrets, note, one_stdin},
     request::Received,
-    say::{BAD, GOOD, OPEN},
+    say::{BAD, GOOD, OPEN, visible},
     scheme_choice::Choice,
     sheet,
 };
@@ -97,6 +98,7 @@ struct Answer {
     verdict: Result<Verified, Refusal>,
     /// The secrets that can be used, by their places among those given.
     usable: Vec<usize>,
+    /// Those that cannot, the retired ones counted behind the others.
     bad_secrets: Vec<(usize, BadSecret)>,
     /// Whether the signature is right and does not cover the body.
     body_unsigned: bool,
@@ -111,7 +113,11 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
     };
     let answer = asked.answer(options.explain);
     for (at, bad) in &answer.bad_secrets {
-        note("warning", &format!("secret {} ({}): {bad}", at + 1, asked.secrets[*at].name));
+        let (secret, retired) = match at.checked_sub(asked.secrets.len()) {
+            None => (&asked.secrets[*at], ""),
+            Some(at) => (&asked.retired[at], ", retired"),
+        };
+        note("warning", &format!("secret {} ({}{retired}): {bad}", at + 1, secret.name));
     }
     if options.json {
         json::print(&asked, &answer, out)?;
@@ -137,7 +143,7 @@ fn print(asked: &Asked, answer: &Answer, out: &mut dyn Write) -> io::Result<()> 
         )?;
     }
     if let Some(why) = asked.received.misframed() {
-        writeln!(out, "{OPEN}warning{OPEN:#}: {why}")?;
+        writeln!(out, "{OPEN}warning{OPEN:#}: {}", visible(&asked.masked(&why)))?;
     }
     match &answer.explanation {
         Some(explanation) => explain::print(asked, answer, explanation, out),
@@ -175,8 +181,9 @@ impl Options {
                 return Err(Fault::misuse("expected --headers and --body, or --request"));
             }
         };
-        received.url = self.url.clone().or(received.url);
-        received.method = self.method.clone().or(received.method);
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        received.url = given(&self.url).or(received.url);
+        received.method = given(&self.method).or(received.method);
         Ok(received)
     }
 }
@@ -225,6 +232,11 @@ impl Asked {
                 Err(bad) => bad_secrets.push((at, bad)),
             }
         }
+        for (at, secret) in self.retired.iter().enumerate() {
+            if let Err(bad) = Verifier::new(&self.scheme).add(&secret.text) {
+                bad_secrets.push((self.secrets.len() + at, bad));
+            }
+        }
         let lines = self.received.lines();
         let request = self.received.request(&lines);
         let verified = verifier.verify(&request, self.time);
@@ -239,7 +251,9 @@ impl Asked {
             let retired = self.retired.iter();
             let retired = retired.map(|secret| (&*secret.text, Window::always().revoke()));
             let all: Vec<(&str, Window)> = live.chain(retired).collect();
-            core_explain::explain(&self.scheme, &all, &request, self.time)
+            let mut found = core_explain::explain(&self.scheme, &all, &request, self.time);
+            self.mask(&mut found);
+            found
         });
         Answer { verdict, usable, bad_secrets, body_unsigned, explanation }
     }

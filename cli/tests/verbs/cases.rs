@@ -71,7 +71,7 @@ fn chunks_that_are_no_lengths_make_their_case_unreadable_and_no_other() {
     let path = folder.file("chunks.json", root.to_string());
     let output = hookproof(&["cases", "check", &path]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert_eq!(stderr(&output).matches("`chunks` has the wrong type").count(), 4);
+    assert_eq!(stdout(&output).matches("`chunks` has the wrong type").count(), 4);
     assert!(stdout(&output).contains("1 of 1 agree"), "{}", stdout(&output));
 }
 

@@ -86,7 +86,7 @@ fn a_byte_order_mark_and_changed_line_ends_are_named() {
 fn a_decoded_stripe_secret_is_named() {
     let decoded = codec::base64(&SECRET.as_bytes()[6..]).expect("base64");
     let look = Look::new("stripe");
-    look.says(&stripe(&decoded, NOW, BODY), BODY, (1, "the secret was base64-decoded"));
+    look.says(&stripe(&decoded, NOW, BODY), BODY, (1, "the secret was decoded, from base64"));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_undecoded_standard_webhooks_secret_is_named() {
         codec::to_base64(&tag)
     );
     let look = Look::new("swh");
-    look.says(&headers, BODY, (1, "the secret was not base64-decoded"));
+    look.says(&headers, BODY, (1, "the secret was not decoded"));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn line_ends_behind_a_secret_are_no_part_of_it_and_a_byte_order_mark_is_hinted_a
     }
     let marked = format!("\u{feff}{SECRET}");
     let look = Look { secrets: &[&marked], ..Look::new("stripe") };
-    look.says(&headers, BODY, (1, "a byte order mark around it"));
+    look.says(&headers, BODY, (1, "a byte order mark stands around the secret"));
     assert!(stderr(&look.at(&headers, BODY)).contains("begins with a byte order mark"));
 }
 
@@ -430,13 +430,20 @@ fn a_scheme_of_ones_own_signs_and_verifies() {
 fn what_is_not_understood_ends_with_2_or_3_and_no_secret_is_repeated() {
     let folder = Folder::new();
     let (secret, body) = (folder.file("s", SECRET), folder.file("b", BODY));
+    let whole = folder.file("w", format!("whsec_{}", codec::to_base64(&[7; 32])));
     let bare = folder.file("bare", "x-square-hmacsha256-signature: AAAA\n\n{}");
     for (args, code, expected) in [
         (&["sign", "--scheme", "stripe", &body][..], 2, "name its file with --secret-file"),
         (&["sign", "--scheme", "strpe", &body], 2, "near are stripe"),
         (&["sign", "--scheme", "sns-rsa", &body], 2, "known and not verified: RSA"),
         (&["sign", "--scheme", "swh", "--secret-file", &secret, &body], 2, "add --id"),
+        (&["sign", "--scheme", "swh", "--secret-file", &whole, "--id", "", &body], 2, "add --id"),
         (&["sign", "--scheme", "square", "--secret-file", &secret, &body], 2, "add --url"),
+        (
+            &["sign", "--scheme", "square", "--secret-file", &secret, "--url", "", &body],
+            2,
+            "add --url",
+        ),
         (
             &["sign", "--scheme", "gitlab-token", "--secret-file", &secret, &body],
             2,
@@ -526,4 +533,71 @@ fn a_time_of_another_unit_is_not_signed_and_negative_ones_are_said_to_be_wrong()
     let output = hookproof(&["verify", "--scheme", "stripe", "--secret-file", &secret]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("or --request"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_time_in_a_body_is_shown_and_named_where_it_is_wrong() {
+    let look = Look { secrets: &["a secret"], ..Look::new("linear-hex") };
+    let at = |body: &str, words| {
+        let headers =
+            format!("Linear-Signature: {}\n", codec::to_hex(&tag(b"a secret", &[body.as_bytes()])));
+        let text = look.says(&headers, body, (1, words));
+        assert!(
+            !text.contains("retired") && text.contains("webhookTimestamp of the body"),
+            "{text}"
+        );
+    };
+    at(r#"{"a":1}"#, "there is no time where the scheme has it");
+    at(r#"{"webhookTimestamp":1,"webhookTimestamp":1}"#, "the time stands in the body twice");
+    at(r#"{"webhookTimestamp":"now"}"#, "the time is not written as the scheme writes it");
+    at(r#"{"webhookTimestamp":1700000000}"#, "`1700000000` in /webhookTimestamp of the body");
+    at(r#"{"webhookTimestamp":1700000000}"#, "the timestamp is in seconds");
+}
+
+#[test]
+fn an_unusable_retired_secret_is_warned_of_like_any_other() {
+    let folder = Folder::new();
+    let retired = folder.file("old.secret", "not base64!");
+    let look = Look { more: &["--retired-secret-file", &retired], ..Look::new("swh") };
+    let said = stderr(&look.at("A: b", BODY));
+    assert!(said.contains("warning: secret 2 (old.secret, retired): the secret is not"), "{said}");
+}
+
+#[test]
+fn a_secret_that_stands_in_the_request_is_not_repeated() {
+    let look = Look::new("stripe");
+    let body = format!("{{\"url\": \"https://a.example/?key={SECRET}\"}}");
+    let compact = body.replace(": ", ":");
+    let signed = stripe(SECRET.as_bytes(), NOW, &compact);
+    look.says(&signed, &body, (1, "the body holds the secret, so it is not shown"));
+    look.says(&format!("Stripe-Signature: t={NOW},v1={SECRET}\n"), BODY, (1, "[the secret]"));
+    let length = format!("Content-Length: {SECRET}\n{signed}");
+    look.says(&length, &compact, (0, "Content-Length says [the secret]"));
+    let json = Look { more: &["--json"], ..Look::new("stripe") };
+    json.says(&signed, &body, (1, "[the secret]"));
+}
+
+#[test]
+fn what_a_request_hides_is_spelled_out() {
+    let look = Look::new("stripe");
+    let headers = stripe(SECRET.as_bytes(), "17\u{202e}00", BODY);
+    let text = look.says(&headers, "{\"a\":\"\u{2066}b\"}", (1, "\\u{202e}"));
+    assert!(!text.contains(['\u{202e}', '\u{2066}']), "{text}");
+    let json = Look { more: &["--json"], ..Look::new("stripe") };
+    let text = json.says(&headers, BODY, (1, "\\u202e"));
+    assert!(!text.contains('\u{202e}'), "{text}");
+    let items = Look {
+        secrets: &["00112233445566778899aabbccddeeff"],
+        ..Look::new("adyen-payments-fields")
+    };
+    items.says("A: b", "{}", (1, "needed      additionalData.hmacSignature in each item"));
+}
+
+#[test]
+fn a_length_that_fits_another_layout_is_a_likely_mistake() {
+    let look = Look::new("stripe");
+    let signed = stripe(b"what nobody knows", NOW, BODY);
+    let length = format!("Content-Length: {}\n{signed}", BODY.len() + 5);
+    let text = look.says(&length, BODY, (1, "the body was probably re-serialised"));
+    assert!(text.contains("where Content-Length says 58"), "{text}");
 }
