@@ -1,5 +1,5 @@
 //! `hookproof`: shows that webhook effects happen at most once, and that it would notice if not.
-//! And looks at single requests: signs and verifies them, runs cases, shows schemes. And prepares a
+//! And judges histories of other systems. And looks at single requests: signs and verifies them, runs cases, shows schemes. And prepares a
 //! database, and books in it by hand.
 //!
 //! One file a verb. Verbs write to a locked standard output, and say how they ended by [`End`].
@@ -10,6 +10,7 @@ mod database;
 mod declared;
 mod files;
 mod input;
+mod judge;
 mod migrate;
 mod promises;
 mod prove;
@@ -40,6 +41,9 @@ enum Verb {
     /// Run scenarios from files, and say whether what was to come of them did.
     #[command(after_help = replay::ENDS)]
     Replay(replay::Options),
+    /// Judge anybody's history, exported from logs or tables, promise by promise.
+    #[command(after_help = judge::ENDS)]
+    Judge(judge::Options),
     /// List the promises, each in a sentence.
     Promises,
     /// List the rogues: wrong implementations that a proof must catch.
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
     let end = match verb {
         Verb::Prove(options) => prove::run(&options, &mut out),
         Verb::Replay(options) => replay::run(&options, &mut out),
+        Verb::Judge(options) => judge::run(&options, &mut out),
         Verb::Promises => promises::list(&mut out),
         Verb::Rogues(options) => rogues::run(&options, &mut out),
         Verb::Verify(options) => verify::run(&options, &mut out),

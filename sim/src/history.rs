@@ -4,6 +4,7 @@
 //! what. A line says *committed* only of what did commit, whoever learned of it.
 
 mod family;
+pub(crate) mod form;
 
 pub use family::Family;
 
@@ -16,7 +17,9 @@ use serde::{Deserialize, Serialize};
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+        )]
         pub struct $name(pub u32);
 
         impl $name {
@@ -96,7 +99,8 @@ pub enum Side {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "each fact says what its fields mean")]
 pub enum Fact {
     // The sender's business.
@@ -104,6 +108,7 @@ pub enum Fact {
     Committed {
         event: EventNo,
         entity: EntityNo,
+        #[serde(rename = "type", with = "form::event_type")]
         kind: EventType,
         occurrence: u64,
         version: u64,
@@ -161,9 +166,18 @@ pub enum Fact {
     /// A delivery was ended without an attempt: its endpoint is gone, or its last claim was lost.
     Closed { delivery: DeliveryNo, stand: DeliveryStand },
     /// The audit line of what a person does committed.
-    Audited { about: About, by: Person },
+    Audited {
+        about: About,
+        #[serde(rename = "person")]
+        by: Person,
+    },
     /// A person asked for a resend; for bulk resends one line each.
-    Resent { delivery: DeliveryNo, by: Person, answer: Resent },
+    Resent {
+        delivery: DeliveryNo,
+        #[serde(rename = "person")]
+        by: Person,
+        answer: Resent,
+    },
 
     // The receiver's ingress.
     /// A whole request reached an ingress. `delivery` and `attempt` are the observer's knowledge.
@@ -189,11 +203,26 @@ pub enum Fact {
     /// The work's transaction committed with this verdict.
     Worked { receipt: ReceiptNo, fence: u32, verdict: Verdict },
     /// An entity changed in a commit.
-    Moved { entity: EntityNo, from: State, to: State, version: u64 },
+    Moved {
+        entity: EntityNo,
+        #[serde(with = "form::state")]
+        from: State,
+        #[serde(with = "form::state")]
+        to: State,
+        version: u64,
+    },
     /// A commit changed which state an entity shows as projected.
-    Projected { entity: EntityNo, shown: Option<State> },
+    Projected {
+        entity: EntityNo,
+        #[serde(with = "form::state_shown")]
+        shown: Option<State>,
+    },
     /// An operation was booked and its effect became true, in one commit.
-    Effect { operation: OperationKey, by: Cause },
+    Effect {
+        operation: OperationKey,
+        #[serde(rename = "cause")]
+        by: Cause,
+    },
     /// A failure of the work was recorded: the receipt stands so now, and the next try is due after
     /// `wait_ms`.
     WorkFailed {
@@ -213,16 +242,38 @@ pub enum Fact {
     /// The alert of a dead letter was sent to people.
     AlertSent { about: About },
     /// A person asked for a replay. `allowed`: nothing was wanting of what it stands on.
-    Replayed { receipt: ReceiptNo, by: Person, allowed: bool, answer: Replayed },
+    Replayed {
+        receipt: ReceiptNo,
+        #[serde(rename = "person")]
+        by: Person,
+        allowed: bool,
+        answer: Replayed,
+    },
     /// A receipt was purged.
     Purged { receipt: ReceiptNo },
     /// A booking by hand, before or beside the events.
-    BookedByHand { operation: OperationKey, by: Person },
+    BookedByHand {
+        operation: OperationKey,
+        #[serde(rename = "person")]
+        by: Person,
+    },
     /// A call reached the external service. `did` says whether the effect happened through it.
     /// `key` is [`NO_KEY`] where the call showed none.
-    ExternalCall { operation: OperationKey, key: u64, did: bool },
+    ExternalCall {
+        operation: OperationKey,
+        #[serde(with = "form::key")]
+        key: u64,
+        did: bool,
+    },
     /// The authoritative API answered whoever holds this claim: the entity's state and version there.
-    Fetched { receipt: ReceiptNo, fence: u32, entity: EntityNo, state: State, version: u64 },
+    Fetched {
+        receipt: ReceiptNo,
+        fence: u32,
+        entity: EntityNo,
+        #[serde(with = "form::state")]
+        state: State,
+        version: u64,
+    },
 
     // Secrets and endpoints.
     /// The ingress answered the handshake of an endpoint's source, which showed it `nonce`, with this.
@@ -244,7 +295,11 @@ pub enum Fact {
     /// A backup of a database was taken: all that is committed here, and nothing later, is in it.
     BackedUp { side: Side },
     /// A database was restored from a backup taken at this time.
-    Restored { side: Side, taken: Millis },
+    Restored {
+        side: Side,
+        #[serde(rename = "taken_ms", with = "form::millis")]
+        taken: Millis,
+    },
     /// A transaction found its guard broken and changed nothing.
     Conflicted,
     /// A transaction was rolled back by the database.
@@ -262,7 +317,12 @@ pub enum Fact {
     /// How a receipt stands when everything has run out.
     ReceiptStands { receipt: ReceiptNo, stand: ReceiptStand, due: bool },
     /// How an entity stands when everything has run out.
-    EntityStands { entity: EntityNo, state: State, version: u64 },
+    EntityStands {
+        entity: EntityNo,
+        #[serde(with = "form::state")]
+        state: State,
+        version: u64,
+    },
     /// Nothing more will happen.
     Ended,
 }
@@ -271,11 +331,13 @@ pub enum Fact {
 pub const NO_KEY: u64 = u64::MAX;
 
 /// The key of an operation, in the numbers of a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct OperationKey {
     /// The entity.
     pub entity: EntityNo,
     /// What is asked for.
+    #[serde(with = "form::transition")]
     pub transition: Transition,
     /// Which time.
     pub occurrence: u64,
@@ -292,7 +354,8 @@ impl From<Operation> for OperationKey {
 }
 
 /// The answer to a publisher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Published {
     /// The event is durable and due.
     Accepted,
@@ -305,16 +368,20 @@ pub enum Published {
 }
 
 /// How a request was signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Signed {
     /// The signed time.
+    #[serde(rename = "at_ms", with = "form::millis")]
     pub at: Millis,
     /// The secrets that signed, as a set of numbers below 16.
+    #[serde(with = "form::secrets")]
     pub secrets: u16,
 }
 
 /// What a worker learned of its request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum Outcome {
     /// Status line and headers of an acknowledgement came, whole.
@@ -328,7 +395,8 @@ pub enum Outcome {
 }
 
 /// How a delivery stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum DeliveryStand {
     /// Its next attempt waits this long, counted from when the decision read the time.
@@ -344,7 +412,8 @@ pub enum DeliveryStand {
 }
 
 /// The answer to a resend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum Resent {
     /// A new cycle is open.
@@ -356,7 +425,8 @@ pub enum Resent {
 }
 
 /// What the observer knows of a request's origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Authentic {
     /// Sent by the sender, whole and unchanged, and a secret that signed it is live.
     Yes,
@@ -371,11 +441,18 @@ pub enum Authentic {
 }
 
 /// What a receiver made of the bytes of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum Reading {
     /// A proposal to this entity.
-    Event { entity: EntityNo, kind: EventType, occurrence: u64, version: u64 },
+    Event {
+        entity: EntityNo,
+        #[serde(rename = "type", with = "form::event_type")]
+        kind: EventType,
+        occurrence: u64,
+        version: u64,
+    },
     /// A type that the receiver does not know.
     UnknownType,
     /// Authentic, but not readable.
@@ -383,7 +460,8 @@ pub enum Reading {
 }
 
 /// How a handler ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum HandlerOutcome {
     /// It did its work.
     Done,
@@ -394,7 +472,8 @@ pub enum HandlerOutcome {
 }
 
 /// How the work on a receipt was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "plain words")]
 pub enum Verdict {
     /// The event was applied: the state moved, and the operation, if it asks for one, was booked.
@@ -410,7 +489,8 @@ pub enum Verdict {
 }
 
 /// Who caused an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cause {
     /// The work on a receipt.
     Receipt(ReceiptNo),
@@ -419,7 +499,8 @@ pub enum Cause {
 }
 
 /// Whose fault a failure of work was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkFault {
     /// The event's: it climbs.
     Event,
@@ -428,7 +509,8 @@ pub enum WorkFault {
 }
 
 /// What a dead letter is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
     /// A receipt in review.
     Receipt(ReceiptNo),
@@ -437,7 +519,8 @@ pub enum About {
 }
 
 /// Why something was set aside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reason {
     /// No reason was given, which is a fault.
     None,
@@ -485,7 +568,8 @@ impl From<hookproof_core::Reason> for Reason {
 }
 
 /// The answer to a replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Replayed {
     /// The receipt is due at work.
     Accepted,
@@ -496,7 +580,8 @@ pub enum Replayed {
 }
 
 /// The life of a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SecretLife {
     /// It is known to both sides: it signs and verifies, or, where a header has one value, verifies
     /// from here on and signs from when the secret before it is retired.
@@ -510,7 +595,8 @@ pub enum SecretLife {
 }
 
 /// The life of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EndpointLife {
     /// It is active and subscribed.
     Registered,
@@ -529,7 +615,8 @@ pub enum EndpointLife {
 }
 
 /// What kind of address was dialled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Address {
     /// The one that was vetted.
     Vetted,
@@ -538,7 +625,8 @@ pub enum Address {
 }
 
 /// How a receipt stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the words of R13")]
 pub enum ReceiptStand {
     Queued,

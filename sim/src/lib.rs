@@ -25,6 +25,7 @@ pub mod named;
 pub mod oracle;
 pub mod promise;
 pub mod prove;
+pub mod record;
 pub mod rogue;
 pub mod scenario;
 pub mod setup;

@@ -51,6 +51,10 @@ pub(crate) struct Options {
     )]
     seed: Option<u64>,
 
+    /// With --seed: write its history into this file as well, as `hookproof judge` reads it.
+    #[arg(long, value_name = "FILE", requires = "seed")]
+    pub(crate) history: Option<PathBuf>,
+
     /// Hunt one rogue, `all` (the default) or `none`. The canary is always hunted. With --seed: print
     /// the history of this rogue.
     #[arg(long, value_name = "NAME", value_parser = choice)]

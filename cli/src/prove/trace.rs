@@ -1,11 +1,15 @@
 //! `hookproof prove --seed S`: one history, one line an event. Nothing in it depends on the process.
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+};
 
 use hookproof_sim::{
     history::Family,
     oracle::Breach,
     prove::{favours, walk_one},
+    record,
     rogue::Rogue,
     setup::Setup,
 };
@@ -13,6 +17,7 @@ use hookproof_sim::{
 use super::Options;
 use crate::{
     End,
+    input::note,
     say::{BAD, DIM, GOOD, OPEN, count, hanging},
 };
 
@@ -21,6 +26,17 @@ pub(crate) fn print(seed: u64, options: &Options, out: &mut dyn Write) -> io::Re
     let rogue = options.one_rogue().filter(|_| options.sabotage.is_none());
     let favoured = rogue.map_or(options.favoured(), favours);
     let (setup, lines, broken) = walk_one(seed, favoured, rogue.or(options.sabotage));
+    if let Some(path) = &options.history {
+        let written = File::create(path).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            record::write(&setup.terms, &lines, &mut file)?;
+            file.flush()
+        });
+        if let Err(error) = written {
+            note("error", &format!("{}: expected a writable file: {error}", path.display()));
+            return Ok(End::Failed);
+        }
+    }
     head(&setup, rogue.or(options.sabotage), out)?;
     for line in &lines {
         writeln!(out, "{line}")?;

@@ -1,7 +1,10 @@
 //! The families of faults.
 
+use serde::{Deserialize, Serialize};
+
 /// A family of faults, as the contract lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words of the contract's list, in `Family::name`")]
 pub enum Family {
     DropRequest,

@@ -24,6 +24,7 @@ macro_rules! breaks {
 }
 
 mod accounted;
+mod alone;
 pub(crate) mod pack;
 mod receiving;
 mod report;
@@ -31,6 +32,7 @@ mod scheme;
 mod securing;
 mod sending;
 
+pub(crate) use alone::{Alone, judge_alone};
 pub use pack::Names;
 pub use report::{Broken, Report, Row, Verdict};
 pub use scheme::Scheme;

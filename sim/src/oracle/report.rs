@@ -1,6 +1,6 @@
 //! What the oracle says of a history.
 
-use super::{Breach, Danger, Oracle, accounted::Accounted, receiving::Receiving, sending::Sending};
+use super::{Breach, Danger, Oracle, alone::owes_at_end};
 use crate::promise::Promise;
 
 /// How a promise fared in one history.
@@ -78,14 +78,8 @@ impl Oracle<'_> {
         if self.broken.iter().any(|broken| broken.breach.promise == promise) {
             return Verdict::Fail;
         }
-        let owes_at_end = Sending::owes_at_end(promise)
-            || Receiving::owes_at_end(promise)
-            || Accounted::owes_at_end(promise);
-        let decidable = Sending::decides(self.terms, promise)
-            && self.receiving.decides(self.terms, promise)
-            && self.accounted.decides(promise);
-        let read = self.broken.is_empty() && (self.ended || !owes_at_end);
-        if read && decidable { Verdict::Pass } else { Verdict::Inconclusive }
+        let read = self.broken.is_empty() && (self.ended || !owes_at_end(promise));
+        if read && self.decides(promise) { Verdict::Pass } else { Verdict::Inconclusive }
     }
 }
 

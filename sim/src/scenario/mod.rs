@@ -9,7 +9,7 @@
 mod address;
 mod file;
 mod shrink;
-mod terms;
+pub(crate) mod terms;
 
 pub use address::{Numbers, Words, choice as choice_in_words, fault as fault_in_words};
 pub use file::{BadScenario, FORMAT};
