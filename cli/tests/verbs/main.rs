@@ -2,6 +2,7 @@
 
 mod cases;
 mod database;
+mod judge;
 mod readme;
 mod replay;
 mod support;

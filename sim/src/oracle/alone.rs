@@ -50,7 +50,7 @@ pub(crate) fn judge_alone(terms: &Terms, lines: &[Line], promise: Promise) -> Al
     let mut broken = None;
     for line in lines {
         if let Err(breach) = oracle.observe_for(line, promise)
-            && (breach.promise == promise || !is_harmless(&line.fact, promise))
+            && (breach.promise == promise || !is_harmless(&line.fact, promise, breach.promise))
         {
             broken = Some(Broken { line: oracle.lines - 1, breach });
             break;
@@ -60,13 +60,19 @@ pub(crate) fn judge_alone(terms: &Terms, lines: &[Line], promise: Promise) -> Al
     Alone { broken, told, danger: oracle.danger.of(promise) }
 }
 
-/// An answer is the last that is heard of its request. What a wrong one breaks is another matter, unless
-/// it acknowledges what there is no receipt of.
-fn is_harmless(fact: &Fact, promise: Promise) -> bool {
+/// Whether the monitor knows all that the promise needs, though another one broke here. An answer is the
+/// last that is heard of its request, unless it acknowledges what there is no receipt of. And whose claim
+/// a request was made under says nothing of its commit and its id.
+fn is_harmless(fact: &Fact, promise: Promise, broken: Promise) -> bool {
     match fact {
         Fact::Answered { status, .. } => {
             Monitors::of(promise).securing || !(200..300).contains(status)
         }
+        Fact::Requested { .. } => match promise {
+            Promise::S1 => true,
+            Promise::S3 => broken != Promise::S1,
+            _ => false,
+        },
         _ => false,
     }
 }

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     history::{
-        Address, Body, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo, Fact, Line, Node,
-        Side,
+        Address, Body, DeliveryId, DeliveryNo, EndpointLife, EndpointNo, EntityNo, EventNo, Fact,
+        Line, Node, Side,
     },
     oracle::{Alone, Terms, Verdict, judge, judge_alone},
     promise::Promise,
@@ -155,12 +155,12 @@ impl Record {
         let Alone { broken, told, danger } = judge_alone(&terms, &seen.lines, view.promise);
         let Some(broken) = broken else {
             let shown = view.unless.is_none_or(|fact| !self.has(fact));
-            return match (told && shown, view.whole) {
+            return match (view.whole, told && shown) {
                 (true, true) => {
                     Decision { verdict: Verdict::Pass, why: None, ..open(danger, Why::Untold) }
                 }
-                (false, _) => open(danger, Why::Untold),
-                (true, false) => open(danger, Why::Missing(self.wanting(view.promise))),
+                (true, false) => open(danger, Why::Untold),
+                (false, _) => open(danger, Why::Missing(self.wanting(view.promise))),
             };
         };
         let place = Place {
@@ -207,6 +207,7 @@ impl Record {
                 continue;
             }
             let fact = if shown.has(Held::Bodies) { line.fact } else { without_body(line.fact) };
+            let fact = if view.apart { with_own_id(fact) } else { fact };
             let line = Line { fact, ..*line };
             seen.fill_in(rows, origin, &line);
             seen.push(origin, line);
@@ -294,6 +295,14 @@ fn is_first(seen: &mut Vec<bool>, number: usize) -> bool {
         seen.resize(number + 1, false);
     }
     !core::mem::replace(&mut seen[number], true)
+}
+
+/// The receipt of a delivery of its own.
+fn with_own_id(mut fact: Fact) -> Fact {
+    if let Fact::Received { receipt, id, .. } = &mut fact {
+        *id = DeliveryId(receipt.0);
+    }
+    fact
 }
 
 /// Where not every body is told, all are taken for the same.

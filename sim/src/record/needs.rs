@@ -23,6 +23,9 @@ pub(super) struct View {
     pub(super) whole: bool,
     /// Whether it shows all that can make a deed late, or excuse it.
     pub(super) timely: bool,
+    /// Whether every receipt counts as one of a delivery of its own: that there are two is the matter of
+    /// another promise.
+    pub(super) apart: bool,
     /// A fact with which it does not show all of it.
     pub(super) unless: Option<Held>,
 }
@@ -38,11 +41,16 @@ const fn all(promise: Promise, needs: Holds) -> View {
 }
 
 const fn whole(promise: Promise, needs: Holds, excuses: Holds) -> View {
-    View { promise, needs, excuses, whole: true, timely: false, unless: None }
+    View { promise, needs, excuses, whole: true, timely: false, apart: false, unless: None }
 }
 
 const fn part(promise: Promise, needs: Holds, excuses: Holds) -> View {
     View { whole: false, ..whole(promise, needs, excuses) }
+}
+
+/// Receipts and effects, whatever came of their deliveries.
+const fn effects(view: View) -> View {
+    View { apart: true, excuses: GONE, ..view }
 }
 
 const NONE: Holds = Holds::of(&[]);
@@ -52,7 +60,7 @@ const RESTORED: Holds = Holds::of(&[Restored]);
 
 /// Everything that the sender's monitor reads.
 #[rustfmt::skip]
-const SENDING: Holds = Holds::of(&[
+pub(super) const SENDING: Holds = Holds::of(&[
     Committed, RolledBack, Published, FannedOut, FanOutDone, Swept, Claimed, ClaimLost,
     Released, Dialled, Requested, Responded, Settled, Fenced, Closed, Audited, Resent,
     Arrived, Answered, Endpoint, Crashed, PowerLost, Restarted, DatabaseUp, Restored,
@@ -62,7 +70,7 @@ const SENDING: Holds = Holds::of(&[
 
 /// Everything that the receiver's monitor reads.
 #[rustfmt::skip]
-const RECEIVING: Holds = Holds::of(&[
+pub(super) const RECEIVING: Holds = Holds::of(&[
     Committed, ClaimLost, Settled, Closed, Audited, Arrived, Received, Differed, Answered,
     WorkClaimed, HandlerRan, Worked, Moved, Projected, Effect, WorkFailed, Woken,
     DeadLettered, Alerted, AlertSent, Replayed, Purged, BookedByHand, ExternalCall, Fetched,
@@ -73,7 +81,7 @@ const RECEIVING: Holds = Holds::of(&[
 
 /// Everything that is read where signatures, targets and bytes count.
 #[rustfmt::skip]
-const SECURING: Holds = Holds::of(&[
+pub(super) const SECURING: Holds = Holds::of(&[
     Committed, FannedOut, Dialled, Requested, Responded, Arrived, Received, Differed,
     Answered, Greeted, Secret, Crashed, ClockJumped, Fault, Bodies, Signatures, Origins,
 ]);
@@ -126,11 +134,11 @@ const VIEWS: &[View] = {
         whole(R4, DOOR.and(Holds::of(&[Received, Differed, Bodies, Crashed])), GONE.and(WEATHER)),
         part(R4, Holds::of(&[Received]), GONE.and(Holds::of(&[PowerLost]))),
         all(R5, RECEIVING),
-        part(R5, Holds::of(&[Received, Effect]), GONE),
+        effects(part(R5, Holds::of(&[Received, Effect]), NONE)),
         all(R6, RECEIVING),
-        part(R6, Holds::of(&[Received, Effect, Types]), GONE),
-        whole(R7, Holds::of(&[Received, Effect, Types, BookedByHand, ExternalCall]), GONE),
-        part(R7, Holds::of(&[Received, Effect, Types]), GONE),
+        effects(part(R6, Holds::of(&[Received, Effect, Types]), NONE)),
+        effects(whole(R7, Holds::of(&[Received, Effect, Types, BookedByHand, ExternalCall]), NONE)),
+        effects(part(R7, Holds::of(&[Received, Effect, Types]), NONE)),
         all(R8, RECEIVING),
         all(R9, RECEIVING),
         all(R10, RECEIVING),

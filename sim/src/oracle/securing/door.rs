@@ -164,7 +164,7 @@ impl Securing {
         hold!(
             covered,
             R17,
-            "receipt {} is known by id {}, and what is signed says {}",
+            "receipt {} is known by id {}, and what is signed says id {}",
             receipt.0,
             id.0,
             first.id.0

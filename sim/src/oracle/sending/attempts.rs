@@ -149,7 +149,7 @@ impl Sending {
         let endpoint = &self.endpoints[delivery.endpoint as usize];
         let now = endpoint.clock.now(at);
         let each_ms = patience_ms(terms).saturating_add(terms.profile.interval_ms);
-        let starts = |since: Due| u64::from(endpoint.starts - since.starts);
+        let starts = |since: Due| u64::from(endpoint.starts.saturating_sub(since.starts));
         let allowed_ms =
             |since: Due| starts(since).saturating_mul(each_ms).saturating_add(self.set_back_ms);
         let began = delivery.began;

@@ -114,7 +114,7 @@ impl Sending {
         hold!(
             event.adrift || (!event.fanned && event.got & bit == 0),
             S12,
-            "event {} has another delivery, {}, for endpoint {}",
+            "event {} has another delivery {} for endpoint {}",
             no.0,
             delivery.0,
             to.0

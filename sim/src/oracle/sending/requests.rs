@@ -35,7 +35,7 @@ impl Sending {
         hold!(
             id.0 == delivery.id,
             S3,
-            "attempt {attempt} of delivery {} shows the id {} instead of {}",
+            "attempt {attempt} of delivery {} shows id {} instead of id {}",
             no.0,
             id.0,
             delivery.id
