@@ -31,6 +31,14 @@ fn exported(statements: [&'static str; 2]) -> String {
     })
 }
 
+#[test]
+fn the_histories_of_the_example_are_what_its_sql_exports() {
+    let kept = include_str!("../../../conformance/examples/judge/correct.jsonl");
+    assert_eq!(example!("correct.sql"), kept);
+    let kept = include_str!("../../../conformance/examples/judge/careless.jsonl");
+    assert_eq!(example!("careless.sql"), kept);
+}
+
 /// The ids of the promises with this verdict.
 fn with(verdict: &str, object: &Value) -> Vec<String> {
     let promises = object["histories"][0]["promises"].as_array().expect("a list");

@@ -44,7 +44,7 @@ fn every_command_of_the_readme_prints_what_stands_below_it() {
     for block in blocks {
         let folder = Folder::new();
         for Shown { command, output } in block {
-            let at_root = command.contains("vectors/");
+            let at_root = ["vectors/", "conformance/"].iter().any(|at| command.contains(at));
             let directory = if at_root { root.clone() } else { folder.path().into() };
             let printed = run(command, &directory);
             let mut rest = printed.lines();

@@ -13,7 +13,6 @@ macro_rules! number {
 
             use super::$type;
 
-            #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
             pub(crate) fn serialize<S: Serializer>(of: &$type, to: S) -> Result<S::Ok, S::Error> {
                 of.0.serialize(to)
             }

@@ -310,8 +310,11 @@ fn numbered(value: Value, names: &Names) -> Result<Value, String> {
     each.collect::<Result<Map<_, _>, String>>().map(Value::Object)
 }
 
+/// A node by its number.
+type Numbered = fn(u8) -> Node;
+
 /// The nodes of which there can be several.
-const PROCESSES: [(&str, fn(u8) -> Node); 4] = [
+const PROCESSES: [(&str, Numbered); 4] = [
     ("relay", Node::Relay),
     ("ingress", Node::Ingress),
     ("worker", Node::Worker),

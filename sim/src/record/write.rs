@@ -31,10 +31,10 @@ fn written(line: &Line) -> String {
 
 /// Types of events have names in a file.
 fn with_event_name(fact: &Fact, fields: &str) -> String {
-    let kind = match *fact {
-        Fact::Committed { kind, .. }
-        | Fact::Received { reading: Reading::Event { kind, .. }, .. } => kind,
-        _ => return fields.to_owned(),
+    let (Fact::Committed { kind, .. }
+    | Fact::Received { reading: Reading::Event { kind, .. }, .. }) = *fact
+    else {
+        return fields.to_owned();
     };
     let name = Value::String(event_name(kind));
     fields.replacen(&format!("\"type\":{}", kind.0), &format!("\"type\":{name}"), 1)
