@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use hookproof_sim::{
     oracle::Verdict,
-    record::{Decision, Holds, Judged, Place, Record, Why, profiles},
+    record::{Decision, Held, Holds, Judged, Place, Record, Why, profiles},
 };
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ fn brief(why: Option<&Why>, holds: Holds) -> String {
 }
 
 fn listed(holds: Holds) -> String {
-    holds.each().map(|held| held.name()).collect::<Vec<_>>().join(", ")
+    holds.each().map(Held::name).collect::<Vec<_>>().join(", ")
 }
 
 fn sentence(judged: &Judged) -> String {
@@ -178,13 +178,13 @@ fn sentence(judged: &Judged) -> String {
         Verdict::Fail => format!("{BAD}Broken{BAD:#}"),
         Verdict::Inconclusive => format!("{OPEN}Nothing could be decided{OPEN:#}"),
     };
-    let unsafe_pass = judged
+    let idle_pass = judged
         .decisions
         .iter()
         .filter(|decision| decision.verdict == Verdict::Pass && decision.danger == 0)
         .count() as u64;
-    let idle = if unsafe_pass > 0 {
-        format!(" ({} of them never in danger here)", number(unsafe_pass))
+    let idle = if idle_pass > 0 {
+        format!(" ({} of them never in danger here)", number(idle_pass))
     } else {
         String::new()
     };
@@ -198,7 +198,7 @@ fn sentence(judged: &Judged) -> String {
 
 fn object(name: &str, record: &Record, judged: &Judged) -> Value {
     let place = |place: &Place| json!({ "line": place.line, "promise": place.promise.id(), "what": place.what });
-    let names = |holds: Holds| holds.each().map(|held| held.name()).collect::<Vec<_>>();
+    let names = |holds: Holds| holds.each().map(Held::name).collect::<Vec<_>>();
     let promises = judged.decisions.iter().map(|decision| {
         let mut row = json!({
             "id": decision.promise.id(),
