@@ -62,9 +62,8 @@ fn what_is_kept_of_a_failure_fails_again_and_is_mended_by_the_right_receiver() {
     let verdict = check(|| CallsWithoutKey).seeds(0..200).run();
     let broken = verdict.broken(Promise::R14).expect("two mails");
     let scenario = broken.scenario.as_ref().expect("it repeats");
-    let folder = std::env::temp_dir().join(format!("hookproof-kept-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a directory");
-    let path = folder.join("kept.json");
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("kept.json");
     std::fs::write(&path, scenario.to_json()).expect("a file");
 
     let again = check(|| CallsWithoutKey).replay(&path);
@@ -73,7 +72,6 @@ fn what_is_kept_of_a_failure_fails_again_and_is_mended_by_the_right_receiver() {
     assert_eq!((&again.what, &again.history), (&broken.what, &broken.history));
     let mended = check(|| CallsWithKey).replay(&path);
     assert!(mended.holds(), "{mended}");
-    std::fs::remove_dir_all(&folder).expect("its directory");
 }
 
 #[test]
@@ -81,7 +79,8 @@ fn what_is_kept_of_a_failure_fails_again_and_is_mended_by_the_right_receiver() {
 fn a_scenario_of_another_receiver_is_refused() {
     let verdict = check(|| CallsWithoutKey).seeds(0..200).run();
     let scenario = verdict.broken[0].scenario.as_ref().expect("it repeats");
-    let path = std::env::temp_dir().join(format!("hookproof-other-{}.json", std::process::id()));
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("other.json");
     std::fs::write(&path, scenario.to_json()).expect("a file");
     let _ = check(|| Shop).events(["renewed"]).replay(&path);
 }
