@@ -40,7 +40,7 @@ fn every_command_of_the_readme_prints_what_stands_below_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
     let blocks = shown(&readme);
-    assert_eq!(blocks.len(), 4);
+    assert_eq!(blocks.len(), 5);
     for block in blocks {
         let folder = Folder::new();
         for Shown { command, output } in block {
