@@ -170,26 +170,16 @@ fn trace(scenario: &Scenario, played: &Played, stops: bool, out: &mut dyn Write)
         "{HEAD}{}{HEAD:#}",
         columns("time", "node", ["event", "delivery", "attempt"], "what happened")
     )?;
-    let broken: Vec<usize> = played.report.broken.iter().map(|broken| broken.line).collect();
-    let mut from = 0;
-    for &to in &played.walk.cuts {
-        let Some(lines) = played.lines.get(from..to).filter(|lines| !lines.is_empty()) else {
-            break;
-        };
-        let breaks = broken.iter().any(|line| (from..to).contains(line));
-        // What stands behind the line that broke a promise was not judged any more.
-        let lines = match broken.iter().find(|line| (from..to).contains(line)) {
-            Some(line) => &lines[..=line - from],
-            None => lines,
-        };
-        let said = step(lines, scenario);
+    let broken = played.report.breach().map(|broken| broken.line + 1);
+    for lines in played.steps() {
+        let breaks = broken == Some(lines.end);
+        let said = step(&played.lines[lines], scenario);
         if breaks {
             writeln!(out, "{BAD}{said}{BAD:#}")?;
-            return Ok(());
+        } else {
+            writeln!(out, "{said}")?;
         }
-        writeln!(out, "{said}")?;
-        from = to;
-        if stops {
+        if stops && !breaks {
             out.flush()?;
             wait()?;
         }

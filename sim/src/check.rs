@@ -159,7 +159,7 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
         let scenario = Scenario::from_json_own(&text, &self.model, &self.names)
             .unwrap_or_else(|why| panic!("{}", named(&why)));
         let mut receivers = Receivers::new(&self.start, &self.names);
-        let played = scenario.play_own(None, &mut receivers);
+        let played = scenario.play_own(None, &mut receivers, None);
         let mut tally = Tally::default();
         tally.count(0, &Ran::of(&played.walk, played.report, receivers.slips), &played.lines);
         tally.verdict(|_, promise| {
@@ -189,7 +189,7 @@ impl<H: Handler<SimTx>, F: Fn() -> H> Check<F> {
     }
 
     fn play(&self, scenario: &Scenario) -> Played {
-        scenario.play_own(None, &mut Receivers::new(&self.start, &self.names))
+        scenario.play_own(None, &mut Receivers::new(&self.start, &self.names), None)
     }
 
     fn is_sensible(&self) {

@@ -23,6 +23,7 @@ pub mod history;
 pub mod models;
 pub mod named;
 pub mod oracle;
+pub mod picture;
 pub mod promise;
 pub mod prove;
 pub mod record;

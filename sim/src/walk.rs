@@ -55,10 +55,11 @@ pub fn walk_with(
     oracle: &mut Oracle<'_>,
     lines: &mut Vec<Line>,
 ) -> Walk {
-    walk_by(setup, rogue, Chance::Seed(Dice::new(setup.seed)), handler, oracle, lines)
+    walk_by(setup, rogue, Chance::Seed(Dice::new(setup.seed)), handler, oracle, lines, None)
 }
 
-/// [`walk_with`], decided by something else than the seed of the run.
+/// [`walk_with`], decided by something else than the seed of the run, and looked at after each step that
+/// wrote a line.
 pub fn walk_by(
     setup: &Setup,
     rogue: Option<Rogue>,
@@ -66,6 +67,7 @@ pub fn walk_by(
     handler: &mut dyn Handle,
     oracle: &mut Oracle<'_>,
     lines: &mut Vec<Line>,
+    watch: Option<Watch<'_>>,
 ) -> Walk {
     lines.clear();
     let wrong = rogue.and_then(|rogue| rogue.misconfigures(&setup.terms.profile));
@@ -87,6 +89,7 @@ pub fn walk_by(
         cuts: Vec::new(),
         idle: Vec::new(),
         met: Vec::new(),
+        watch,
     };
     let breach = walker.run(&mut ctx, oracle).err();
     let ended = ctx.lines.last().is_some_and(|line| line.fact == Fact::Ended);
@@ -94,7 +97,10 @@ pub fn walk_by(
     Walk { breach, ended, simulated_ms: world.now.0, cuts, idle, met }
 }
 
-struct Walker {
+/// Sees the world after each step that wrote a line, and the lines so far.
+pub type Watch<'a> = &'a mut dyn FnMut(&World, &[Line]);
+
+struct Walker<'a> {
     world: World,
     /// How many lines the oracle has seen.
     judged: usize,
@@ -111,6 +117,7 @@ struct Walker {
     cuts: Vec<usize>,
     idle: Vec<usize>,
     met: Vec<Situation>,
+    watch: Option<Watch<'a>>,
 }
 
 /// What happens next.
@@ -121,7 +128,7 @@ enum Next {
     Look(ProcessNo),
 }
 
-impl Walker {
+impl Walker<'_> {
     fn run(&mut self, ctx: &mut Ctx<'_>, oracle: &mut Oracle<'_>) -> Result<(), Breach> {
         self.world.open(ctx);
         self.judge(ctx, oracle)?;
@@ -159,6 +166,9 @@ impl Walker {
     fn judge(&mut self, ctx: &Ctx<'_>, oracle: &mut Oracle<'_>) -> Result<(), Breach> {
         if ctx.lines.len() > self.judged {
             self.cuts.push(ctx.lines.len());
+            if let Some(watch) = &mut self.watch {
+                watch(&self.world, ctx.lines);
+            }
         }
         while let Some(line) = ctx.lines.get(self.judged) {
             self.judged += 1;

@@ -21,6 +21,11 @@ impl Tables {
         self.0.get(&(table.to_owned(), key.to_owned())).map(String::as_str)
     }
 
+    /// All rows, by table and key.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().map(|((table, key), value)| (format!("{table}/{key}"), value.clone()))
+    }
+
     fn put(&mut self, table: &str, key: &str, value: &str) {
         self.0.insert((table.to_owned(), key.to_owned()), value.to_owned());
     }

@@ -16,7 +16,7 @@ pub use file::{BadScenario, FORMAT};
 pub(crate) use file::{LifeOf, operation};
 pub use shrink::{Shrunk, shrink, shrink_by};
 
-use std::{cell::RefCell, collections::BTreeSet, fmt};
+use std::{cell::RefCell, collections::BTreeSet, fmt, ops::Range};
 
 use crate::{
     dice::{Chance, Dice, Script, Site},
@@ -27,7 +27,7 @@ use crate::{
     promise::Promise,
     rogue::Rogue,
     setup::{Deed, Odds, Setup},
-    walk::{Walk, walk_by},
+    walk::{Walk, Watch, walk_by},
     world::seal::Target,
 };
 
@@ -110,7 +110,7 @@ impl Scenario {
         let script = RefCell::default();
         let mut oracle = Oracle::new(&setup.terms);
         let chance = Chance::Noted(Dice::new(setup.seed), &script);
-        walk_by(setup, broken_by, chance, handler, &mut oracle, &mut Vec::new());
+        walk_by(setup, broken_by, chance, handler, &mut oracle, &mut Vec::new(), None);
         Self {
             name: String::new(),
             about,
@@ -125,16 +125,26 @@ impl Scenario {
 
     /// Runs it, of the code with this wrong line or of the correct code.
     pub fn play(&self, rogue: Option<Rogue>) -> Played {
-        self.play_own(rogue, &mut OneEffect)
+        self.play_own(rogue, &mut OneEffect, None)
+    }
+
+    /// [`Scenario::play`], looked at after each step that wrote a line.
+    pub fn play_watched(&self, rogue: Option<Rogue>, watch: Watch<'_>) -> Played {
+        self.play_own(rogue, &mut OneEffect, Some(watch))
     }
 
     /// [`Scenario::play`] with the application's own handler.
-    pub fn play_own(&self, rogue: Option<Rogue>, handler: &mut dyn Handle) -> Played {
+    pub fn play_own(
+        &self,
+        rogue: Option<Rogue>,
+        handler: &mut dyn Handle,
+        watch: Option<Watch<'_>>,
+    ) -> Played {
         let mut lines = Vec::new();
         let mut oracle = Oracle::new(&self.setup.terms);
         let happened = RefCell::default();
         let chance = Chance::Told(&self.script, &happened);
-        let walk = walk_by(&self.setup, rogue, chance, handler, &mut oracle, &mut lines);
+        let walk = walk_by(&self.setup, rogue, chance, handler, &mut oracle, &mut lines, watch);
         let count = |seen: Seen| lines.iter().filter(|line| seen.is(&line.fact)).count();
         let expected = self.expected.iter().map(|&(seen, times)| (seen, times, count(seen)));
         let whole = oracle.report().broken.is_empty();
@@ -161,6 +171,21 @@ impl Played {
     /// a step, and one line of the trace.
     pub fn steps_to(&self, line: usize) -> usize {
         self.walk.cuts.iter().take_while(|cut| **cut <= line).count() + 1
+    }
+
+    /// The lines of each step, as far as they were judged: up to the one that broke a promise.
+    pub fn steps(&self) -> Vec<Range<usize>> {
+        let end = self.report.breach().map_or(self.lines.len(), |broken| broken.line + 1);
+        let mut from = 0;
+        let mut steps = Vec::new();
+        for &cut in &self.walk.cuts {
+            if from >= end {
+                break;
+            }
+            steps.push(from..cut.min(end));
+            from = cut;
+        }
+        steps
     }
 
     /// Whether the correct code keeps every promise, and all happened that was to happen.

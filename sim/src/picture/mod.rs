@@ -1,0 +1,249 @@
+//! A scenario as it went, for a drawing: which place wrote each step, what went from place to place, and
+//! every version of every row of both databases.
+//!
+//! A history says what committed and what arrived; what was lost on its way, and what a row was before,
+//! only the world knows. So the world is looked at after each step, and what differs is kept.
+
+mod mark;
+mod rows;
+
+pub use mark::Mark;
+pub use rows::{Row, TABLES, Table};
+
+use std::collections::BTreeMap;
+
+use crate::{
+    history::{Fact, Line, Node, Side},
+    rogue::Rogue,
+    scenario::{Played, Scenario},
+    world::{Answer, NOBODY, Parcel, ProcessNo, Step, World},
+};
+
+/// A scenario as it went.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What came of it.
+    pub played: Played,
+    /// What was sent, in the order of the steps in which it was.
+    pub messages: Vec<Message>,
+    /// The rows, in the order in which they changed.
+    pub versions: Vec<Version>,
+}
+
+/// Something that was sent from place to place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What.
+    pub what: Sent,
+    /// The delivery that it is about.
+    pub delivery: u32,
+    /// The attempt of the delivery.
+    pub attempt: u32,
+    /// Where it came from, and in which step.
+    pub from: (Node, usize),
+    /// What became of it.
+    pub end: Way,
+}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// A request.
+    Request,
+    /// A second one of a request: a duplicate, or what an attacker made of it.
+    Copy,
+    /// An answer.
+    Response,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It arrived here, in this step.
+    Arrived(Node, usize),
+    /// It was gone at this step: lost, or nobody waited for it any more.
+    Lost(usize),
+    /// It was on its way when the history ended.
+    UnderWay,
+}
+
+/// A row from the step in which it became so to the one in which it became another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The row; without cells where it is gone.
+    pub row: Row,
+    /// Which cells differ from the version before.
+    pub changed: Vec<bool>,
+    /// The step in which it became so.
+    pub from: usize,
+    /// The step in which it became another; `None`: it stayed so.
+    pub until: Option<usize>,
+}
+
+impl Picture {
+    /// Runs a scenario, and looks at the world after each step.
+    pub fn of(scenario: &Scenario, rogue: Option<Rogue>) -> Self {
+        let mut eye = Eye::new(scenario);
+        let mut watch = |world: &World, lines: &[Line]| eye.looks(world, lines);
+        let played = scenario.play_watched(rogue, Some(&mut watch));
+        Self { played, messages: eye.messages, versions: eye.versions }
+    }
+}
+
+/// What was seen so far.
+struct Eye<'a> {
+    scenario: &'a Scenario,
+    step: usize,
+    /// How many lines there were before this step.
+    lines: usize,
+    /// What is on its way, and the message that it is.
+    under_way: Vec<(Flight, usize)>,
+    messages: Vec<Message>,
+    /// The newest version of each row.
+    newest: BTreeMap<(Table, String), usize>,
+    versions: Vec<Version>,
+}
+
+/// Something on its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flight {
+    Request(Parcel),
+    Response(Answer),
+}
+
+impl<'a> Eye<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            step: 0,
+            lines: 0,
+            under_way: Vec::new(),
+            messages: Vec::new(),
+            newest: BTreeMap::new(),
+            versions: Vec::new(),
+        }
+    }
+
+    fn looks(&mut self, world: &World, lines: &[Line]) {
+        self.follows(world, &lines[self.lines..]);
+        self.compares(world);
+        self.lines = lines.len();
+        self.step += 1;
+    }
+
+    /// What is no longer on its way has arrived or is lost; what is new was sent in this step.
+    fn follows(&mut self, world: &World, lines: &[Line]) {
+        let mut flights: Vec<Flight> = world.tasks.iter().filter_map(|task| match task.step {
+            Step::Request(parcel) => Some(Flight::Request(parcel)),
+            Step::Response(answer) => Some(Flight::Response(answer)),
+            _ => None,
+        });
+        let mut still = Vec::new();
+        for (flight, message) in std::mem::take(&mut self.under_way) {
+            if let Some(at) = flights.iter().position(|other| *other == flight) {
+                flights.swap_remove(at);
+                still.push((flight, message));
+            } else {
+                let by = lines.iter().find(|line| flight.arrives(&line.fact)).map(|line| line.by);
+                let by = by.or_else(|| flight.to_nobody().then_some(Node::Network));
+                self.messages[message].end =
+                    by.map_or(Way::Lost(self.step), |by| Way::Arrived(by, self.step));
+            }
+        }
+        self.under_way = still;
+        for flight in flights {
+            self.under_way.push((flight, self.messages.len()));
+            self.messages.push(self.sent(&flight, lines));
+        }
+    }
+
+    fn sent(&self, flight: &Flight, lines: &[Line]) -> Message {
+        let by = lines.iter().find(|line| flight.leaves(&line.fact)).map(|line| line.by);
+        let (what, ticket, from) = match flight {
+            // The relay of effects writes no line of its requests.
+            Flight::Request(parcel) => {
+                let relay = self.node(parcel.from).filter(|_| parcel.copy == 0);
+                let relay = relay.filter(|node| matches!(node, Node::EffectRelay(_)));
+                let from = by.or(relay);
+                (from.map_or(Sent::Copy, |_| Sent::Request), parcel.ticket, from)
+            }
+            Flight::Response(answer) => (Sent::Response, answer.ticket, by),
+        };
+        let delivery = ticket.delivery.0 as u32;
+        let from = (from.unwrap_or(Node::Network), self.step);
+        Message { what, delivery, attempt: ticket.attempt, from, end: Way::UnderWay }
+    }
+
+    fn node(&self, process: ProcessNo) -> Option<Node> {
+        let setup = &self.scenario.setup;
+        let first = setup.relays + setup.ingresses + setup.workers;
+        (process != NOBODY && process >= first).then(|| Node::EffectRelay(process - first))
+    }
+
+    fn compares(&mut self, world: &World) {
+        let now = [Side::Sender, Side::Receiver].map(|side| rows::of(world.db(side), side));
+        let now: Vec<Row> = now.into_iter().flatten().collect();
+        let gone = self.newest.iter().filter(|(key, at)| {
+            let there = |row: &Row| (row.table, &row.key) == (key.0, &key.1);
+            !self.versions[**at].row.cells.is_empty() && !now.iter().any(there)
+        });
+        let gone: Vec<Row> =
+            gone.map(|((table, key), _)| Row::gone(*table, key.clone())).collect();
+        for row in now.into_iter().chain(gone) {
+            self.takes(row);
+        }
+    }
+
+    fn takes(&mut self, row: Row) {
+        let key = (row.table, row.key.clone());
+        let before = self.newest.get(&key).copied();
+        let cells = before.map_or(&[][..], |at| &self.versions[at].row.cells);
+        if before.is_some() && cells == row.cells {
+            return;
+        }
+        let differs = |(at, cell): (usize, &String)| cells.get(at) != Some(cell);
+        let changed = row.cells.iter().enumerate().map(differs).collect();
+        if let Some(at) = before {
+            self.versions[at].until = Some(self.step);
+        }
+        self.newest.insert(key, self.versions.len());
+        self.versions.push(Version { row, changed, from: self.step, until: None });
+    }
+}
+
+impl Flight {
+    /// Whether a line says that it left.
+    fn leaves(&self, fact: &Fact) -> bool {
+        match (self, fact) {
+            (Self::Request(parcel), Fact::Requested { delivery, fence, .. }) => {
+                parcel.ticket.delivery.0 == u128::from(delivery.0) && parcel.ticket.fence == *fence
+            }
+            (Self::Response(answer), Fact::Answered { delivery, attempt, status, .. }) => {
+                answer.ticket.delivery.0 == u128::from(delivery.0)
+                    && (answer.ticket.attempt, answer.status) == (*attempt, *status)
+            }
+            (Self::Response(_), Fact::ExternalCall { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a line says that it arrived.
+    fn arrives(&self, fact: &Fact) -> bool {
+        match (self, fact) {
+            (Self::Request(parcel), Fact::Arrived { delivery, attempt, .. }) => {
+                parcel.ticket.delivery.0 == u128::from(delivery.0)
+                    && parcel.ticket.attempt == *attempt
+            }
+            (Self::Request(_), Fact::ExternalCall { .. }) => true,
+            (Self::Response(answer), Fact::Responded { delivery, fence, .. }) => {
+                answer.ticket.delivery.0 == u128::from(delivery.0) && answer.ticket.fence == *fence
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether whoever sent the request that it answers is none of the processes.
+    fn to_nobody(&self) -> bool {
+        matches!(self, Self::Response(answer) if answer.to == NOBODY)
+    }
+}
