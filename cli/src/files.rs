@@ -1,4 +1,4 @@
-//! Which files are meant: each that is named, and in a directory those of the form.
+//! Which files are meant: each that is named, and in a directory those of the form. And how one is written.
 
 use std::{
     fs, io,
@@ -83,6 +83,13 @@ fn walk(path: &Path, below: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes a report.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fault> {
+    fs::write(path, text).map_err(|error| {
+        Fault::unreadable(format!("{}: expected to write a report: {error}", path.display()))
+    })
 }
 
 /// The manifest of a single directory: in it, or beside it.

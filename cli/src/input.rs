@@ -15,7 +15,7 @@ use crate::End;
 pub(crate) enum Fault {
     /// The command line asks for what cannot be.
     Misuse(String),
-    /// Something that was named cannot be read.
+    /// Something that was named cannot be read, or written.
     Unreadable(String),
 }
 

@@ -9,6 +9,7 @@ mod cases;
 mod database;
 mod declared;
 mod files;
+mod html;
 mod input;
 mod judge;
 mod migrate;

@@ -17,7 +17,8 @@ use serde::Serialize;
 
 use crate::{
     End,
-    files::Found,
+    files::{self, Found},
+    html::scene::{self, Scene},
     input::{Fault, note},
     prove::rogue_named,
     say::{BAD, DIM, GOOD, HEAD, OPEN, count, hanging, number},
@@ -47,6 +48,11 @@ pub(crate) struct Options {
     /// Wait for the return key after each step of the trace.
     #[arg(long, conflicts_with = "json")]
     step: bool,
+
+    /// Write a page for a browser as well: each scenario drawn, with the rows of both databases at each
+    /// step.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Print one JSON object a scenario, one a line.
     #[arg(long)]
@@ -93,6 +99,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
     let mut table = Table::new([("scenario", Side::Left), ("about", Side::Left), ("", Side::Left)]);
     let alone = found.files.len() == 1;
     let mut as_expected = 0;
+    let mut shown: Vec<(&str, Scenario)> = Vec::new();
     for (name, text) in &found.files {
         let scenario = match Scenario::from_json(text) {
             Ok(scenario) => scenario,
@@ -116,6 +123,9 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
         }
         end = worse(end, came);
         as_expected += u64::from(came == Came::AsExpected);
+        if options.html.is_some() {
+            shown.push((name, scenario));
+        }
     }
     let all = found.files.len() as u64;
     if !options.json && !alone {
@@ -125,7 +135,22 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
         let all = count(all, "scenario", "scenarios");
         writeln!(out, "{} of {all} came as expected", number(as_expected))?;
     }
+    if let Some(path) = &options.html
+        && let Err(fault) = files::write(path, &page(&shown, options.rogue))
+    {
+        end = fault.end();
+    }
     Ok(end)
+}
+
+fn page(shown: &[(&str, Scenario)], rogue: Option<Rogue>) -> String {
+    let with = rogue.map_or_else(String::new, |rogue| format!(" --rogue {}", rogue.name()));
+    let scenes = shown.iter().enumerate().map(|(number, (name, scenario))| {
+        let command = format!("hookproof replay {name}{with}");
+        Scene::new(format!("s{number}"), scenario, rogue, command)
+    });
+    let scenes: Vec<Scene<'_>> = scenes.collect();
+    scene::page(&scenes)
 }
 
 fn came(played: &Played) -> Came {

@@ -11,7 +11,7 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
     }),
   }));
   const said = scene.querySelector(".said");
-  const breach = scene.querySelector(".panel .breach");
+  const breaches = scene.querySelectorAll(".panel .breach");
   let at = Math.max(0, steps.findIndex((step) => step.hasAttribute("aria-current")));
 
   const show = (to, focus) => {
@@ -22,8 +22,8 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
     old.tabIndex = -1;
     step.setAttribute("aria-current", "step");
     step.tabIndex = 0;
-    said.textContent = `Step ${at + 1} of ${steps.length}: ${step.innerText.replace(/\s+/g, " ")}`;
-    if (breach) breach.hidden = !step.classList.contains("breaks");
+    said.textContent = `Step ${at + 1} of ${steps.length}. ${step.textContent}`;
+    for (const breach of breaches) breach.hidden = !step.classList.contains("breaks");
     for (const { table, rows } of tables) {
       let stand = 0;
       for (const { row, from, until } of rows) {
@@ -31,7 +31,7 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
         row.classList.toggle("now", at === from);
         stand += row.hidden ? 0 : 1;
       }
-      table.parentElement.hidden = stand === 0;
+      table.hidden = stand === 0;
     }
     scene.querySelector("tr.now:not([hidden])")?.scrollIntoView({ block: "nearest" });
     step.scrollIntoView({ block: "center" });
@@ -42,7 +42,6 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
     back: () => show(at - 1),
     on: () => show(at + 1),
     last: () => show(steps.length - 1),
-    breach: () => show(steps.findIndex((step) => step.classList.contains("breaks"))),
   };
   for (const button of scene.querySelectorAll("[data-turn]")) {
     button.addEventListener("click", turns[button.dataset.turn]);
@@ -69,7 +68,7 @@ document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
   // Arrows scroll a region that has the focus; letters step everywhere.
-  if (key.length > 1 && target.closest(".panel, .wide, pre, summary")) return;
+  if (key.length > 1 && target.closest(".panel, pre, summary")) return;
   if (!current || !shown(current)) current = scenes.find(shown);
   if (!current) return;
   const to = {
@@ -101,4 +100,5 @@ const aim = () => {
   return found;
 };
 addEventListener("hashchange", aim);
-if (!aim() && current && !document.querySelector("[data-contents]")) current.show(current.at());
+// What is broken is shown at once, unless it is folded away among others.
+if (!aim() && current?.steps.some((step) => step.classList.contains("breaks"))) current.show(current.at());

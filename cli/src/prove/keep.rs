@@ -23,6 +23,8 @@ pub(crate) struct Kept {
     pub(crate) rogues: BTreeMap<&'static str, PathBuf>,
     /// Of the code that was checked, by the seed.
     pub(crate) found: BTreeMap<u64, PathBuf>,
+    /// What was written there, and the wrong line that was in the code.
+    pub(crate) broken: BTreeMap<u64, (Scenario, Option<Rogue>)>,
 }
 
 /// Writes the scenario of each promise that was broken, of a rogue that was asked for by name, and,
@@ -39,6 +41,7 @@ pub(crate) fn keep(outcome: &Outcome, options: &Options) -> Kept {
         let scenario = broken(found, favoured, sabotage);
         let path = write(&format!("seed-{}", found.seed), &scenario, options);
         kept.found.extend(path.map(|path| (found.seed, path)));
+        kept.broken.insert(found.seed, (scenario, sabotage));
     }
     for hunt in &outcome.hunts {
         let Some(shrunk) = &hunt.shrunk else { continue };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hookproof_sim::rogue::CANARY;
+use hookproof_sim::{promise::Promise, rogue::CANARY};
 
 use super::{
     options::{Level, Options},
@@ -39,17 +39,32 @@ pub(crate) fn promises(
             some(outcome.kept(promise)),
             some(outcome.danger_walked(promise)),
             number(outcome.caught_by(promise)).into(),
-            match outcome.verdict_of(promise, options) {
-                Verdict::Checked if outcome.hunted(promise) => Cell::new("checked", GOOD),
-                Verdict::Checked => Cell::new("held", GOOD),
-                Verdict::Broken => Cell::new("BROKEN", BAD),
-                Verdict::Open if outcome.danger(promise) == 0 => Cell::new("not in danger", OPEN),
-                Verdict::Open => Cell::new("no rogue caught", OPEN),
+            match word(promise, outcome, options) {
+                (Verdict::Checked, word) => Cell::new(word, GOOD),
+                (Verdict::Broken, word) => Cell::new(word, BAD),
+                (Verdict::Open, word) => Cell::new(word, OPEN),
             },
         ]);
     }
     table.write(out)?;
     legend(PROMISES, out)
+}
+
+/// What is said of a promise.
+pub(super) fn word(
+    promise: Promise,
+    outcome: &Outcome,
+    options: &Options,
+) -> (Verdict, &'static str) {
+    let verdict = outcome.verdict_of(promise, options);
+    let word = match verdict {
+        Verdict::Checked if outcome.hunted(promise) => "checked",
+        Verdict::Checked => "held",
+        Verdict::Broken => "BROKEN",
+        Verdict::Open if outcome.danger(promise) == 0 => "not in danger",
+        Verdict::Open => "no rogue caught",
+    };
+    (verdict, word)
 }
 
 fn legend(words: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -100,11 +115,11 @@ pub(crate) fn rogues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What the columns of the promises mean.
-const PROMISES: &str = "explored: states of small worlds in which the promise was checked; walked: \
+pub(super) const PROMISES: &str = "explored: states of small worlds in which the promise was checked; walked: \
     seeded histories; in danger: how often a fault could have broken it; rogues: how many wrong lines \
     that break it were caught; held: not all of those were hunted";
 /// What the columns of the rogues mean.
-const ROGUES: &str = "tries: histories (sim) or states (explore) until it was caught; steps: lines of \
+pub(super) const ROGUES: &str = "tries: histories (sim) or states (explore) until it was caught; steps: lines of \
     the shortest history found; shrunk: steps of the scenario that is left of one";
 /// How much of a promise's sentence the matrix shows.
 const SENTENCE: usize = 48;

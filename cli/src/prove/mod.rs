@@ -3,8 +3,11 @@
 //! The clock is here and nowhere in the simulator: [`pace`] measures, shows progress and says when a
 //! budget is over.
 
+mod html;
 mod json;
+mod junit;
 mod keep;
+mod markdown;
 mod matrix;
 mod options;
 mod outcome;
@@ -14,6 +17,7 @@ mod trace;
 
 use std::{
     io::{self, Write},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -25,7 +29,7 @@ use hookproof_sim::{
     setup::Setup,
 };
 
-use crate::{End, say::count};
+use crate::{End, files, input::Fault, say::count};
 use keep::{Kept, keep};
 use options::Level;
 pub(crate) use options::{Options, rogue_named};
@@ -43,8 +47,26 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
     } else {
         report::print(&outcome, options, out)?;
     }
-    Ok(outcome.end(options))
+    Ok(reports(&outcome, options).map_or_else(Fault::end, |()| outcome.end(options)))
 }
+
+/// Writes what is wanted in files.
+fn reports(outcome: &Outcome, options: &Options) -> Result<(), Fault> {
+    let wanted: [(&Option<PathBuf>, Form); 3] = [
+        (&options.html, html::page),
+        (&options.junit, junit::report),
+        (&options.markdown, markdown::summary),
+    ];
+    for (path, form) in wanted {
+        if let Some(path) = path {
+            files::write(path, &form(outcome, options))?;
+        }
+    }
+    Ok(())
+}
+
+/// A report as a text.
+type Form = fn(&Outcome, &Options) -> String;
 
 fn prove(options: &Options) -> Outcome {
     let start = Instant::now();

@@ -47,7 +47,10 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "S",
-        conflicts_with_all = ["seeds", "promise", "level", "deep", "budget", "jobs", "json", "out"]
+        conflicts_with_all = [
+            "seeds", "promise", "level", "deep", "budget", "jobs", "json", "out", "html", "junit",
+            "markdown",
+        ]
     )]
     seed: Option<u64>,
 
@@ -88,6 +91,19 @@ pub(crate) struct Options {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Write a page for a browser as well: what is broken first, drawn, then the promises and each rogue
+    /// with what is left of a history that catches it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write a JUnit report as well, for CI: a case for each promise and level, each rogue and each story.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write a short summary in Markdown as well.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 
     /// Draw the histories as the hunt for this rogue does: more of the faults that it shows under.
     #[arg(long, value_name = "NAME", value_parser = rogue_named)]

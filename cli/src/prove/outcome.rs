@@ -13,10 +13,11 @@ use hookproof_sim::{
     promise::Promise,
     prove::{Found, Hunt, Walks},
     rogue::Rogue,
+    scenario::Scenario,
     situation::Situation,
 };
 
-use super::{Options, keep::Kept};
+use super::{Options, keep::Kept, options::Level};
 use crate::{End, say};
 
 /// Everything that a run showed.
@@ -73,10 +74,13 @@ pub(crate) struct Walked {
 #[derive(Debug)]
 pub(crate) struct Violation<'a> {
     pub(crate) promise: Promise,
+    pub(crate) level: Level,
     pub(crate) what: &'a str,
     pub(crate) lines: &'a [Line],
-    /// The scenario that is left of it, where there is one.
+    /// Where the scenario lies that is left of it, where there is one.
     pub(crate) kept: Option<&'a Path>,
+    /// That scenario, and the wrong line that is in the code.
+    pub(crate) scenario: Option<&'a (Scenario, Option<Rogue>)>,
     /// What repeats it.
     pub(crate) command: String,
     /// Whether that prints the whole history.
@@ -114,7 +118,9 @@ impl Outcome {
     fn of_seed<'a>(&'a self, found: &'a Found, command: String) -> Violation<'a> {
         let Found { seed, breach: Breach { promise, what }, lines } = found;
         let kept = self.kept.found.get(seed).map(PathBuf::as_path);
-        Violation { promise: *promise, what, lines, kept, command, traced: true }
+        let scenario = self.kept.broken.get(seed);
+        let (promise, level, traced) = (*promise, Level::Sim, true);
+        Violation { promise, level, what, lines, kept, scenario, command, traced }
     }
 
     /// The rogues that were hunted to the end and not caught.
@@ -267,9 +273,11 @@ impl Outcome {
 fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> {
     Violation {
         promise: breach.promise,
+        level: Level::Explore,
         what: &breach.what,
         lines: &breach.lines,
         kept: None,
+        scenario: None,
         command: options.explored_again(),
         traced: false,
     }
@@ -277,8 +285,16 @@ fn of_world<'a>(breach: &'a Counterexample, options: &Options) -> Violation<'a> 
 
 fn of_story<'a>(story: &'a Story, options: &Options) -> Option<Violation<'a>> {
     let Breach { promise, what } = story.told.breach.as_ref()?;
-    let (lines, command) = (&story.told.lines, options.told_again());
-    Some(Violation { promise: *promise, what, lines, kept: None, command, traced: false })
+    Some(Violation {
+        promise: *promise,
+        level: Level::Sim,
+        what,
+        lines: &story.told.lines,
+        kept: None,
+        scenario: None,
+        command: options.told_again(),
+        traced: false,
+    })
 }
 
 /// A head and what falls under it; `None` where nothing does.

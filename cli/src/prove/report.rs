@@ -44,7 +44,7 @@ pub(crate) fn print(outcome: &Outcome, options: &Options, out: &mut dyn Write) -
     sentence(outcome, options, out)
 }
 
-fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn totals(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     for world in &outcome.worlds {
         explored(world, out)?;
     }
@@ -83,7 +83,7 @@ fn stories(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn surprise(surprises: &[(Seen, usize, usize)]) -> String {
+pub(super) fn surprise(surprises: &[(Seen, usize, usize)]) -> String {
     let said = surprises.iter().map(|(seen, times, count)| format!("{seen}: {count}, not {times}"));
     said.collect::<Vec<_>>().join("; ")
 }
@@ -193,7 +193,7 @@ fn failures(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Re
 }
 
 fn broken(violation: &Violation<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Violation { promise, what, lines, kept, command: again, traced } = violation;
+    let Violation { promise, what, lines, kept, command: again, traced, .. } = violation;
     writeln!(out, "\n{BAD}{promise} is BROKEN{BAD:#}: {}", promise.sentence())?;
     history(*promise, what, lines, if *traced { SHOWN } else { usize::MAX }, out)?;
     command(if *traced { "all of it" } else { "again" }, again, out)?;
@@ -237,16 +237,27 @@ fn escaped(hunt: &Hunt, options: &Options, out: &mut dyn Write) -> io::Result<()
 
 /// The verdict, in one sentence.
 fn sentence(outcome: &Outcome, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let (style, word) = match outcome.verdict(options) {
-        Verdict::Checked => (GOOD, "Checked, not proven"),
-        Verdict::Broken => (BAD, "Broken"),
-        Verdict::Open => (OPEN, "Not enough was exercised"),
+    let (verdict, word, said) = verdict(outcome, options);
+    let style = match verdict {
+        Verdict::Checked => GOOD,
+        Verdict::Broken => BAD,
+        Verdict::Open => OPEN,
+    };
+    writeln!(out, "{style}{word}{style:#}: {}", wrapped(&said, word.len() + 2, 2))
+}
+
+/// The verdict in a few words, and within which bounds.
+pub(super) fn verdict(outcome: &Outcome, options: &Options) -> (Verdict, &'static str, String) {
+    let verdict = outcome.verdict(options);
+    let word = match verdict {
+        Verdict::Checked => "Checked, not proven",
+        Verdict::Broken => "Broken",
+        Verdict::Open => "Not enough was exercised",
     };
     let caught = outcome.hunts.iter().filter(|hunt| hunt.catch.is_some()).count() as u64;
     let all = count(outcome.rogues.len() as u64, "rogue", "rogues");
     let held = held(outcome, options);
-    let said = format!("{held}{} of {all} caught.", number(caught));
-    writeln!(out, "{style}{word}{style:#}: {}", wrapped(&said, word.len() + 2, 2))
+    (verdict, word, format!("{held}{} of {all} caught.", number(caught)))
 }
 
 fn held(outcome: &Outcome, options: &Options) -> String {
@@ -287,4 +298,4 @@ fn bounds(outcome: &Outcome) -> String {
 /// Where what is said of a total begins.
 const HANG: usize = 11;
 /// How many lines of a history are shown where it fails.
-const SHOWN: usize = 24;
+pub(super) const SHOWN: usize = 24;

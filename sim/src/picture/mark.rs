@@ -1,6 +1,6 @@
 //! What is drawn of a fact.
 
-use crate::history::{About, Fact, Replayed, Resent, Side};
+use crate::history::{About, Fact, Line, Node, Replayed, Resent, Side};
 
 /// What a fact is, as a sign of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,9 +20,9 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The sign of a fact.
-    pub fn of(fact: &Fact) -> Self {
-        match fact {
+    /// The sign of a line.
+    pub fn of(line: &Line) -> Self {
+        match &line.fact {
             Fact::Committed { .. }
             | Fact::FannedOut { .. }
             | Fact::FanOutDone { .. }
@@ -49,15 +49,16 @@ impl Mark {
             | Fact::BookedByHand { .. } => Self::Commit(Side::Receiver),
             Fact::Audited { about, .. }
             | Fact::DeadLettered { about, .. }
-            | Fact::Alerted { about } => Self::Commit(side(*about)),
+            | Fact::Alerted { about } => Self::Commit(of_about(*about)),
             Fact::RolledBack { .. } | Fact::Fenced { .. } => Self::Refused(Side::Sender),
             Fact::Effect { .. } | Fact::ExternalCall { did: true, .. } => Self::Effect,
             Fact::Crashed | Fact::PowerLost { .. } | Fact::DatabaseUp { up: false, .. } => {
                 Self::Crash
             }
+            Fact::Conflicted | Fact::RolledBackByDatabase => {
+                of_node(line.by).map_or(Self::Fault, Self::Refused)
+            }
             Fact::Fault { .. }
-            | Fact::Conflicted
-            | Fact::RolledBackByDatabase
             | Fact::CommitUnknown
             | Fact::ClockJumped { .. }
             | Fact::Restored { .. } => Self::Fault,
@@ -87,9 +88,19 @@ impl Mark {
     }
 }
 
-fn side(about: About) -> Side {
+fn of_about(about: About) -> Side {
     match about {
         About::Delivery(_) => Side::Sender,
         About::Receipt(_) => Side::Receiver,
+    }
+}
+
+/// The side that a process works for; people work for both.
+fn of_node(node: Node) -> Option<Side> {
+    match node {
+        Node::App | Node::Relay(_) => Some(Side::Sender),
+        Node::Ingress(_) | Node::Worker(_) | Node::EffectRelay(_) => Some(Side::Receiver),
+        Node::Database(side) => Some(side),
+        Node::Network | Node::External | Node::Api | Node::Operator | Node::World => None,
     }
 }

@@ -85,7 +85,7 @@ impl Picture {
     pub fn of(scenario: &Scenario, rogue: Option<Rogue>) -> Self {
         let mut eye = Eye::new(scenario);
         let mut watch = |world: &World, lines: &[Line]| eye.looks(world, lines);
-        let played = scenario.play_watched(rogue, Some(&mut watch));
+        let played = scenario.play_watched(rogue, &mut watch);
         Self { played, messages: eye.messages, versions: eye.versions }
     }
 }
@@ -133,11 +133,12 @@ impl<'a> Eye<'a> {
 
     /// What is no longer on its way has arrived or is lost; what is new was sent in this step.
     fn follows(&mut self, world: &World, lines: &[Line]) {
-        let mut flights: Vec<Flight> = world.tasks.iter().filter_map(|task| match task.step {
+        let flights = world.tasks.iter().filter_map(|task| match task.step {
             Step::Request(parcel) => Some(Flight::Request(parcel)),
             Step::Response(answer) => Some(Flight::Response(answer)),
             _ => None,
         });
+        let mut flights: Vec<Flight> = flights.collect();
         let mut still = Vec::new();
         for (flight, message) in std::mem::take(&mut self.under_way) {
             if let Some(at) = flights.iter().position(|other| *other == flight) {

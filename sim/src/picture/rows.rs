@@ -93,7 +93,7 @@ impl Table {
         match self {
             Self::Events => &["event", "fan-out due", "processed"],
             Self::Deliveries | Self::Effects => {
-                &["delivery", "of", "to", "stands", "due", "attempt", "rung", "cycle", "fence"]
+                &["delivery", "of", "stands", "due", "attempt", "rung", "cycle", "fence"]
             }
             Self::Endpoints => &["endpoint", "life", "left"],
             Self::FailedDeliveries | Self::DeadLetters => &["about", "alert"],
@@ -142,9 +142,9 @@ fn event(row: &Event) -> Row {
 }
 
 fn delivery(table: Table, row: &Delivery) -> Row {
-    let (of, to) = match row.subject {
-        Subject::Event(event) => (format!("event {}", event.0), format!("endpoint {}", row.endpoint.0)),
-        Subject::Effect(operation) => (OperationKey::from(operation).to_string(), "external".to_owned()),
+    let of = match row.subject {
+        Subject::Event(event) => format!("event {} to endpoint {}", event.0, row.endpoint.0),
+        Subject::Effect(operation) => OperationKey::from(operation).to_string(),
     };
     let stands = match row.stand {
         Stand::Pending { .. } => "waiting".to_owned(),
@@ -156,7 +156,7 @@ fn delivery(table: Table, row: &Delivery) -> Row {
     };
     let numbers = [row.attempt, u32::from(row.rung), u32::from(row.cycle), row.fence];
     let numbers = numbers.map(|number| number.to_string());
-    let cells = [of, to, stands, instant(row.wake())].into_iter().chain(numbers);
+    let cells = [of, stands, instant(row.wake())].into_iter().chain(numbers);
     Row::new(table, row.id.0.to_string(), cells)
 }
 
