@@ -1,6 +1,7 @@
 //! The checks of this repository, one file a verb. A person and CI run the same ones.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a check speaks to whoever runs it")]
 
+mod browser;
 mod clauses;
 mod directions;
 mod mutants;
@@ -12,6 +13,7 @@ mod tidy;
 
 use std::{
     env,
+    path::PathBuf,
     process::{Command, ExitCode, ExitStatus},
 };
 
@@ -48,6 +50,12 @@ enum Verb {
         #[arg(value_name = "PART")]
         only: Vec<String>,
     },
+    /// Click through the pages of `replay --html` and `prove --html` in a browser.
+    Browser {
+        /// Keep a picture of each in this directory.
+        #[arg(long, value_name = "DIR")]
+        shots: Option<PathBuf>,
+    },
     /// Run a command beside a throw-away PostgreSQL, whose address is in `HOOKPROOF_POSTGRES`.
     Postgres {
         /// The command, as in `cargo xtask postgres cargo test -p hookproof`.
@@ -80,6 +88,7 @@ fn run(verb: Verb) -> Result<()> {
             clauses::run(&workspace, &only, &clauses::TESTS, fresh)
         }
         Verb::Mutants { sql: false, fresh, .. } => mutants::run(&workspace, fresh),
+        Verb::Browser { shots } => browser::run(&workspace, shots.as_deref()),
         Verb::Sabotage { only } => sabotage::run(&workspace, &only),
     }
 }

@@ -35,7 +35,7 @@ const JOBS: [Job; 10] = [
         budget_min: 3,
         run: |workspace| clauses::run(workspace, &GUARDS.map(str::to_owned), &["stores"], false),
     },
-    Job { name: "build", budget_min: 2, run: |_| run_cargo(BUILD, &[]) },
+    Job { name: "build", budget_min: 2, run: |_| build() },
     Job { name: "determinism", budget_min: 1, run: determinism },
     Job { name: "prove", budget_min: 1, run: prove },
     Job { name: "sabotage", budget_min: 3, run: |workspace| sabotage::run(workspace, &[]) },
@@ -172,8 +172,13 @@ fn prove(workspace: &Metadata) -> Result<()> {
     Ok(())
 }
 
+/// Builds the binary.
+pub(crate) fn build() -> Result<()> {
+    run_cargo(BUILD, &[])
+}
+
 /// The binary that `build` made.
-fn hookproof(workspace: &Metadata) -> Result<Command> {
+pub(crate) fn hookproof(workspace: &Metadata) -> Result<Command> {
     let path: PathBuf =
         workspace.target_directory.join(format!("release/hookproof{EXE_SUFFIX}")).into();
     ensure!(path.exists(), "expected {} : run `cargo xtask test build` first", path.display());

@@ -13,7 +13,9 @@ use super::{Text, push, scene::Scene};
 
 pub(super) fn draw(scene: &Scene<'_>, out: &mut String) {
     let drawing = Drawing::of(scene);
-    push!(out, "<div class=\"drawing\" style=\"--lanes:{}\">\n", drawing.lanes.len());
+    let lanes = drawing.lanes.len();
+    let many = if lanes > LANES_WIDE { " many" } else { "" };
+    push!(out, "<div class=\"drawing{many}\" style=\"--lanes:{lanes}\">\n");
     push!(out, "<div class=\"heads\" aria-hidden=\"true\">");
     for lane in &drawing.lanes {
         push!(out, "<span>{}</span>", Text(lane));
@@ -84,9 +86,8 @@ impl<'a> Drawing<'a> {
         let mut lanes: Vec<Node> =
             lines.flat_map(|line| [Some(line.by), base(line)]).flatten().collect();
         for message in &scene.picture.messages {
-            if message.from.1 < steps.len() {
-                lanes.extend([message.from.0, end(message, steps.len()).0]);
-            }
+            let end = end(message, steps.len());
+            lanes.extend(end.into_iter().flat_map(|(node, _)| [message.from.0, node]));
         }
         lanes.sort_by_key(|lane| order(*lane));
         lanes.dedup();
@@ -99,9 +100,7 @@ impl<'a> Drawing<'a> {
             self.lane(*lane, out);
         }
         for message in &self.scene.picture.messages {
-            if message.from.1 < self.steps.len() {
-                self.message(message, out);
-            }
+            self.message(message, out);
         }
         for (at, lines) in self.steps.iter().enumerate() {
             self.signs(at, lines, out);
@@ -134,7 +133,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn message(&self, message: &Message, out: &mut String) {
-        let (node, step) = end(message, self.steps.len());
+        let Some((node, step)) = end(message, self.steps.len()) else { return };
         let class = match message.what {
             Sent::Request => "request",
             Sent::Copy => "copy",
@@ -142,15 +141,20 @@ impl<'a> Drawing<'a> {
         };
         let (x1, y1) = (self.x(message.from.0), self.y(message.from.1));
         let (x2, y2) = (self.x(node), self.y(step));
-        let arrives = matches!(message.end, Way::Arrived(_, at) if at < self.steps.len());
-        let arrow = if arrives { " marker-end=\"url(#arrow)\"" } else { "" };
+        let arrow = match message.end {
+            Way::Arrived(..) => " marker-end=\"url(#arrow)\"",
+            Way::Lost(_) | Way::UnderWay => "",
+        };
         push!(
             out,
             "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"{arrow}/>\n"
         );
-        if matches!(message.end, Way::Lost(at) if at < self.steps.len()) {
-            push!(out, "<use class=\"lost\" href=\"#sign-lost\" x=\"{x2}\" y=\"{y2}\"/>\n");
-        }
+        let sign = match message.end {
+            Way::Arrived(..) => return,
+            Way::Lost(_) => "lost",
+            Way::UnderWay => "under-way",
+        };
+        push!(out, "<use class=\"{sign}\" href=\"#sign-{sign}\" x=\"{x2}\" y=\"{y2}\"/>\n");
     }
 
     fn signs(&self, at: usize, lines: &[Line], out: &mut String) {
@@ -160,8 +164,16 @@ impl<'a> Drawing<'a> {
         signs.sort_by_key(|(mark, place, _)| (Reverse(*mark), order(*place)));
         signs.dedup();
         let y = self.y(at);
-        for (mark, place, by) in signs {
-            let (place, by) = (self.x(place), self.x(by));
+        for (_, place, by) in signs.iter().filter(|(_, place, by)| place != by) {
+            let (place, by) = (self.x(*place), self.x(*by));
+            push!(
+                out,
+                "<line class=\"link\" x1=\"{by}\" x2=\"{place}\" y1=\"{y}\" y2=\"{y}\"/>\n\
+                 <use class=\"point\" href=\"#sign-point\" x=\"{by}\" y=\"{y}\"/>\n"
+            );
+        }
+        for (mark, place, _) in signs {
+            let place = self.x(place);
             let sign = match mark {
                 Mark::Fault => "fault",
                 Mark::Crash => "crash",
@@ -170,13 +182,6 @@ impl<'a> Drawing<'a> {
                 Mark::Effect => "effect",
                 Mark::Point => "point",
             };
-            if place != by {
-                push!(
-                    out,
-                    "<line class=\"link\" x1=\"{by}\" x2=\"{place}\" y1=\"{y}\" y2=\"{y}\"/>\n\
-                     <use class=\"point\" href=\"#sign-point\" x=\"{by}\" y=\"{y}\"/>\n"
-                );
-            }
             push!(out, "<use class=\"{sign}\" href=\"#sign-{sign}\" x=\"{place}\" y=\"{y}\"/>\n");
         }
     }
@@ -199,20 +204,21 @@ fn percent(at: usize, of: usize) -> String {
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
-/// Where a message ends within the drawing.
-fn end(message: &Message, steps: usize) -> (Node, usize) {
-    match message.end {
-        Way::Arrived(node, at) if at < steps => (node, at),
-        Way::Lost(at) if at < steps => (Node::Network, at),
-        Way::Arrived(..) | Way::Lost(_) | Way::UnderWay => (Node::Network, steps - 1),
-    }
+/// Where a message ends in the drawing. One that is on its way at the end is shown until the step after
+/// the one in which it was sent.
+fn end(message: &Message, steps: usize) -> Option<(Node, usize)> {
+    let (node, at) = match message.end {
+        Way::Arrived(node, at) => (node, at),
+        Way::Lost(at) => (Node::Network, at),
+        Way::UnderWay => (Node::Network, message.from.1 + 1),
+    };
+    (at < steps).then_some((node, at))
 }
 
 /// The database that a line is about.
 fn base(line: &Line) -> Option<Node> {
     match Mark::of(line) {
         Mark::Commit(side) | Mark::Refused(side) => Some(Node::Database(side)),
-        Mark::Effect if line.by != Node::External => Some(Node::Database(Side::Receiver)),
         Mark::Fault | Mark::Crash | Mark::Effect | Mark::Point => None,
     }
 }
@@ -234,3 +240,6 @@ fn order(node: Node) -> (u8, u8) {
         Node::World => (11, 0),
     }
 }
+
+/// With more lanes than this their names stand upright.
+const LANES_WIDE: usize = 9;

@@ -13,14 +13,14 @@ pub(super) fn rows(scene: &Scene<'_>, out: &mut String) {
     push!(
         out,
         "<section class=\"panel\" tabindex=\"0\" aria-label=\"Rows of both databases\">\n\
-         <p class=\"said\" role=\"status\">Step {0} of {0}</p>\n",
+         <div class=\"top\"><p class=\"said\" role=\"status\">Step {0} of {0}</p>\n",
         at + 1
     );
     push!(out, "<div class=\"turn\" hidden>\n");
     for (turn, word) in [("first", "First"), ("back", "Back"), ("on", "Next"), ("last", "Last")] {
         push!(out, "<button type=\"button\" data-turn=\"{turn}\">{word}</button>\n");
     }
-    push!(out, "</div>\n");
+    push!(out, "</div></div>\n");
     scene.breach(out);
     for side in [Side::Sender, Side::Receiver] {
         push!(out, "<h2>Database of the {side}</h2>\n");

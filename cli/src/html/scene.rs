@@ -161,7 +161,8 @@ pub(crate) const KEY: &str = "\
 <li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><line x1=\"-10\" x2=\"10\"/></svg> request</li>
 <li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><line class=\"copy\" x1=\"-10\" x2=\"10\"/></svg> copy of one</li>
 <li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><line class=\"response\" x1=\"-10\" x2=\"10\"/></svg> answer</li>
-<li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><use class=\"lost\" href=\"#sign-lost\"/></svg> lost on its way</li>
+<li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><use class=\"lost\" href=\"#sign-lost\"/></svg> never arrives</li>
+<li><svg viewBox=\"-10 -10 20 20\" aria-hidden=\"true\"><use class=\"under-way\" href=\"#sign-under-way\"/></svg> on its way at the end</li>
 </ul>
 <p class=\"dim\">Time runs downwards, a row a step. The arrow keys or j and k walk through the steps, Home and \
 End go to the first and the last.</p>

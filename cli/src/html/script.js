@@ -10,6 +10,7 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
       return { row, from: Number(row.dataset.from), until: until ? Number(until) : Infinity };
     }),
   }));
+  const panel = scene.querySelector(".panel");
   const said = scene.querySelector(".said");
   const breaches = scene.querySelectorAll(".panel .breach");
   let at = Math.max(0, steps.findIndex((step) => step.hasAttribute("aria-current")));
@@ -33,7 +34,9 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
       }
       table.hidden = stand === 0;
     }
-    scene.querySelector("tr.now:not([hidden])")?.scrollIntoView({ block: "nearest" });
+    // What changed is brought into sight, but for the step that breaks: there the sentences count.
+    const row = step.classList.contains("breaks") ? null : panel.querySelector("tr.now:not([hidden])");
+    panel.scrollTop += row ? row.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 2 : -panel.scrollTop;
     step.scrollIntoView({ block: "center" });
     if (focus) step.focus({ preventScroll: true });
   };

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter, Write as _};
 use super::{
     matrix,
     options::Options,
-    outcome::{Outcome, Verdict},
+    outcome::{Outcome, Story, Verdict},
     report,
 };
 use crate::{html::push, say::number};
@@ -41,7 +41,8 @@ fn failures(outcome: &Outcome, options: &Options, out: &mut String) {
         push!(out, "\n**The rogue {name} escaped**: {sentence}\n");
         push!(out, "Again: `{}`\n", options.hunted_again(hunt.rogue));
     }
-    for story in outcome.stories.iter().filter(|story| !story.holds()) {
+    let otherwise = |story: &&Story| !story.holds() && story.told.breach.is_none();
+    for story in outcome.stories.iter().filter(otherwise) {
         let said = report::surprise(&story.told.surprises);
         push!(out, "\n**A story went otherwise**: {}. {}\n", Plain(story.name), Plain(said));
     }

@@ -3,7 +3,9 @@
 mod cases;
 mod database;
 mod judge;
+mod pages;
 mod readme;
 mod replay;
+mod reports;
 mod support;
 mod verify;

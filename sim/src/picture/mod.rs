@@ -12,8 +12,10 @@ pub use rows::{Row, TABLES, Table};
 
 use std::collections::BTreeMap;
 
+use hookproof_core::outbox::{Delivery, Subject};
+
 use crate::{
-    history::{Fact, Line, Node, Side},
+    history::{Fact, Line, Node, OperationKey, Side},
     rogue::Rogue,
     scenario::{Played, Scenario},
     world::{Answer, NOBODY, Parcel, ProcessNo, Step, World},
@@ -152,16 +154,39 @@ impl<'a> Eye<'a> {
             }
         }
         self.under_way = still;
+        self.calls(world, lines);
         for flight in flights {
             self.under_way.push((flight, self.messages.len()));
             self.messages.push(self.sent(&flight, lines));
         }
     }
 
+    /// The relay of effects writes no line of its requests: one that left since the step before is known
+    /// by its arrival alone.
+    fn calls(&mut self, world: &World, lines: &[Line]) {
+        for line in lines.iter().filter(|line| line.by == Node::External) {
+            let Fact::ExternalCall { operation, .. } = line.fact else { continue };
+            let arrived = |of: &Message| of.end == Way::Arrived(line.by, self.step);
+            let calls = |row: &&Delivery| match row.subject {
+                Subject::Effect(of) => OperationKey::from(of) == operation,
+                Subject::Event(_) => false,
+            };
+            let mut rows = world.db(Side::Receiver).deliveries.iter().flatten();
+            if let Some(row) = rows.find(calls).filter(|_| !self.messages.iter().any(arrived)) {
+                self.messages.push(Message {
+                    what: Sent::Request,
+                    delivery: row.id.0 as u32,
+                    attempt: row.attempt,
+                    from: (Node::EffectRelay(0), self.step),
+                    end: Way::Arrived(line.by, self.step),
+                });
+            }
+        }
+    }
+
     fn sent(&self, flight: &Flight, lines: &[Line]) -> Message {
         let by = lines.iter().find(|line| flight.leaves(&line.fact)).map(|line| line.by);
         let (what, ticket, from) = match flight {
-            // The relay of effects writes no line of its requests.
             Flight::Request(parcel) => {
                 let relay = self.node(parcel.from).filter(|_| parcel.copy == 0);
                 let relay = relay.filter(|node| matches!(node, Node::EffectRelay(_)));

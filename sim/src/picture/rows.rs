@@ -93,7 +93,7 @@ impl Table {
         match self {
             Self::Events => &["event", "fan-out due", "processed"],
             Self::Deliveries | Self::Effects => {
-                &["delivery", "of", "stands", "due", "attempt", "rung", "cycle", "fence"]
+                &["delivery", "of", "stands", "due", "attempt, rung, cycle", "fence"]
             }
             Self::Endpoints => &["endpoint", "life", "left"],
             Self::FailedDeliveries | Self::DeadLetters => &["about", "alert"],
@@ -154,9 +154,8 @@ fn delivery(table: Table, row: &Delivery) -> Row {
         Stand::Failed(reason) => format!("failed: {}", words(reason)),
         Stand::Cancelled(reason) => format!("cancelled: {}", words(reason)),
     };
-    let numbers = [row.attempt, u32::from(row.rung), u32::from(row.cycle), row.fence];
-    let numbers = numbers.map(|number| number.to_string());
-    let cells = [of, stands, instant(row.wake())].into_iter().chain(numbers);
+    let tries = format!("{}, {}, {}", row.attempt, row.rung, row.cycle);
+    let cells = [of, stands, instant(row.wake()), tries, row.fence.to_string()];
     Row::new(table, row.id.0.to_string(), cells)
 }
 
