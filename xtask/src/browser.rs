@@ -97,7 +97,8 @@ fn browser() -> Result<PathBuf> {
 
 const FOLDER: &str = "cli/tests/browser";
 const VARIABLE: &str = "HOOKPROOF_BROWSER";
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const BROWSERS: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// Together they show messages that are lost, doubled and late, crashes, effects outside and dead letters.
 const ROGUES: [&str; 4] = ["check-then-insert", "external-without-key", "zombie-works", "no-alert"];
 const BREAKS: [&str; 4] = ["--rogue", "none", "--sabotage", "no-wake"];

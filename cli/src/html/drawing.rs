@@ -61,7 +61,9 @@ fn steps(scene: &Scene<'_>, out: &mut String) {
 fn never_arrives(message: &Message) -> String {
     let Message { delivery, attempt, .. } = message;
     match message.what {
-        Sent::Request => format!("the request of delivery {delivery}, attempt {attempt}, never arrives"),
+        Sent::Request => {
+            format!("the request of delivery {delivery}, attempt {attempt}, never arrives")
+        }
         Sent::Copy => format!("a copy of delivery {delivery}, attempt {attempt}, never arrives"),
         Sent::Response => {
             format!("nobody hears the answer to delivery {delivery}, attempt {attempt}")
@@ -115,7 +117,10 @@ impl<'a> Drawing<'a> {
         let mut up = true;
         let mut piece = |to: &str, up: bool, from: &str| {
             let class = if up { "lane" } else { "lane down" };
-            push!(out, "<line class=\"{class}\" x1=\"{x}\" x2=\"{x}\" y1=\"{from}\" y2=\"{to}\"/>\n");
+            push!(
+                out,
+                "<line class=\"{class}\" x1=\"{x}\" x2=\"{x}\" y1=\"{from}\" y2=\"{to}\"/>\n"
+            );
         };
         for (at, lines) in self.steps.iter().enumerate() {
             for line in lines.iter().filter(|line| line.by == lane) {

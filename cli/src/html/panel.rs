@@ -44,15 +44,14 @@ fn key(key: &str) -> (u64, &str) {
 
 fn table(table: Table, versions: &[&Version], at: usize, out: &mut String) {
     let hidden = if versions.iter().any(|of| stands(of, at)) { "" } else { " hidden" };
-    push!(
-        out,
-        "<table{hidden}><caption>{}</caption><thead><tr>",
-        Text(table.name())
-    );
+    push!(out, "<table{hidden}><caption>{}</caption><thead><tr>", Text(table.name()));
     for column in table.columns() {
         push!(out, "<th scope=\"col\">{}</th>", Text(column));
     }
-    push!(out, "<th scope=\"col\"><span class=\"unseen\">in this step</span></th></tr></thead><tbody>\n");
+    push!(
+        out,
+        "<th scope=\"col\"><span class=\"unseen\">in this step</span></th></tr></thead><tbody>\n"
+    );
     for of in versions {
         version(table, of, at, out);
     }

@@ -106,7 +106,11 @@ impl<'a> Scene<'a> {
         let played = &self.picture.played;
         self.breach(out);
         for (seen, times, came) in &played.surprises {
-            push!(out, "<p><span class=\"bad\">{}</span>: {came}, expected {times}</p>\n", Text(seen));
+            push!(
+                out,
+                "<p><span class=\"bad\">{}</span>: {came}, expected {times}</p>\n",
+                Text(seen)
+            );
         }
         if !self.is_broken() && !played.walk.ended {
             push!(out, "<p class=\"bad\">It never ends.</p>\n");

@@ -37,7 +37,7 @@ const scenes = [...document.querySelectorAll(".scene")].map((scene) => {
     // What changed is brought into sight, but for the step that breaks: there the sentences count.
     const row = step.classList.contains("breaks") ? null : panel.querySelector("tr.now:not([hidden])");
     panel.scrollTop += row ? row.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 2 : -panel.scrollTop;
-    step.scrollIntoView({ block: "center" });
+    step.scrollIntoView({ block: "nearest" });
     if (focus) step.focus({ preventScroll: true });
   };
   const turns = {

@@ -220,7 +220,10 @@ fn totals(outcome: &Outcome, options: &Options, out: &mut String) {
     report::totals(outcome, options, &mut said).expect("a buffer takes everything");
     let said = String::from_utf8_lossy(&said);
     let plain = Text(anstream::adapter::strip_str(&said));
-    push!(out, "<h2>Totals</h2>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Totals\">{plain}</pre>\n");
+    push!(
+        out,
+        "<h2>Totals</h2>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Totals\">{plain}</pre>\n"
+    );
     if let Some(walked) = &outcome.walked {
         situations(&walked.walks.tally, out);
     }

@@ -1,13 +1,7 @@
 //! The report for CI: a case for each promise and level, each rogue, each story, and the whole run. What
 //! was not asked, or not shown, is skipped with its reason, and never a pass.
 
-use hookproof_sim::{
-    history::Line,
-    named,
-    promise::Promise,
-    prove::Hunt,
-    rogue::Rogue,
-};
+use hookproof_sim::{history::Line, named, promise::Promise, prove::Hunt, rogue::Rogue};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{
@@ -21,7 +15,8 @@ pub(super) fn report(outcome: &Outcome, options: &Options) -> String {
     let mut report = Report::new("hookproof prove");
     let violations = outcome.violations(options);
     let levels = [Level::Explore, Level::Sim];
-    let pairs = Promise::CHECKED.into_iter().flat_map(|promise| levels.map(|level| (promise, level)));
+    let pairs =
+        Promise::CHECKED.into_iter().flat_map(|promise| levels.map(|level| (promise, level)));
     let promises = pairs.map(|(promise, level)| {
         let name = format!("{promise} ({}): {}", level.name(), promise.sentence());
         (name, of_promise(promise, level, &violations, outcome, options))

@@ -213,8 +213,7 @@ impl<'a> Eye<'a> {
             let there = |row: &Row| (row.table, &row.key) == (key.0, &key.1);
             !self.versions[**at].row.cells.is_empty() && !now.iter().any(there)
         });
-        let gone: Vec<Row> =
-            gone.map(|((table, key), _)| Row::gone(*table, key.clone())).collect();
+        let gone: Vec<Row> = gone.map(|((table, key), _)| Row::gone(*table, key.clone())).collect();
         for row in now.into_iter().chain(gone) {
             self.takes(row);
         }

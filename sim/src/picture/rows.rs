@@ -175,7 +175,10 @@ fn receipt(row: &Receipt) -> Row {
         || "nothing to work on".to_owned(),
         |of| {
             let (event, entity) = (of.event.0, of.entity.0);
-            format!("type {event} of entity {entity} (occurrence {}, version {})", of.occurrence, of.version)
+            format!(
+                "type {event} of entity {entity} (occurrence {}, version {})",
+                of.occurrence, of.version
+            )
         },
     );
     let stands = match row.stand {
