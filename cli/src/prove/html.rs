@@ -113,19 +113,21 @@ fn promises(outcome: &Outcome, options: &Options, out: &mut String) {
     push!(out, "<h2>Promises</h2>\n");
     let columns = [
         ("id", false),
+        ("verdict", false),
         ("promise", false),
         ("explored", true),
         ("in danger", true),
         ("walked", true),
         ("in danger", true),
         ("rogues", true),
-        ("verdict", false),
     ];
     head("Promises", &columns, out);
     for promise in options.promises() {
         let (verdict, word) = matrix::word(promise, outcome, options);
         let sentence = Text(promise.sentence());
-        push!(out, "<tr><th scope=\"row\">{promise}</th><td>{sentence}</td>");
+        let class = class(verdict);
+        push!(out, "<tr><th scope=\"row\">{promise}</th><td class=\"{class}\">{word}</td>");
+        push!(out, "<td>{sentence}</td>");
         for count in [
             outcome.states(promise),
             outcome.danger_explored(promise),
@@ -135,7 +137,7 @@ fn promises(outcome: &Outcome, options: &Options, out: &mut String) {
         ] {
             push!(out, "<td{NUMBER}>{}</td>", number(count));
         }
-        push!(out, "<td class=\"{}\">{word}</td></tr>\n", class(verdict));
+        push!(out, "</tr>\n");
     }
     push!(out, "</tbody></table></div>\n<p class=\"dim\">{}.</p>\n", Text(matrix::PROMISES));
 }

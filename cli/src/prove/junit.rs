@@ -110,10 +110,11 @@ fn of_rogue(rogue: Rogue, outcome: &Outcome, options: &Options) -> TestCaseStatu
         Some(_) if !options.expects(rogue) => skipped("the small worlds alone do not show it"),
         Some(hunt) => {
             let what = format!("escaped in {}", count(hunt.tries, "try", "tries"));
-            let breaks = rogue.breaks().iter();
-            let expected: String = breaks
-                .map(|promise| format!("expected a breach of {promise}: {}\n", promise.sentence()))
-                .collect();
+            let mut expected = String::new();
+            for promise in rogue.breaks() {
+                let sentence = promise.sentence();
+                push!(&mut expected, "expected a breach of {promise}: {sentence}\n");
+            }
             failure(&what, &expected, &options.hunted_again(rogue))
         }
     }

@@ -148,7 +148,7 @@ impl<'a> Eye<'a> {
                 still.push((flight, message));
             } else {
                 let by = lines.iter().find(|line| flight.arrives(&line.fact)).map(|line| line.by);
-                let by = by.or_else(|| flight.to_nobody().then_some(Node::Network));
+                let by = by.or_else(|| flight.is_for_nobody().then_some(Node::Network));
                 self.messages[message].end =
                     by.map_or(Way::Lost(self.step), |by| Way::Arrived(by, self.step));
             }
@@ -268,7 +268,65 @@ impl Flight {
     }
 
     /// Whether whoever sent the request that it answers is none of the processes.
-    fn to_nobody(&self) -> bool {
+    fn is_for_nobody(&self) -> bool {
         matches!(self, Self::Response(answer) if answer.to == NOBODY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{promise::Promise, swarm::draw_for};
+
+    fn pictures() -> impl Iterator<Item = (Scenario, Picture)> {
+        (0..30).map(|seed| {
+            let scenario = Scenario::of(&draw_for(seed, &[]), Promise::S2, None);
+            let picture = Picture::of(&scenario, None);
+            (scenario, picture)
+        })
+    }
+
+    #[test]
+    fn whoever_is_watched_does_the_same() {
+        for (scenario, picture) in pictures() {
+            assert!(picture.played.lines == scenario.play(None).lines);
+            let steps = picture.played.steps();
+            assert_eq!(steps.last().map(|last| last.end), Some(picture.played.lines.len()));
+        }
+    }
+
+    #[test]
+    fn what_arrives_was_sent_and_what_is_lost_is_known() {
+        let mut lost = 0;
+        for (_, Picture { played, messages, .. }) in pictures() {
+            for (step, range) in played.steps().into_iter().enumerate() {
+                for line in &played.lines[range] {
+                    let arrives = matches!(line.fact, Fact::Arrived { .. });
+                    let here = Way::Arrived(line.by, step);
+                    assert!(!arrives || messages.iter().any(|of| of.end == here), "{line}");
+                }
+            }
+            for message in &messages {
+                let (Way::Arrived(_, end) | Way::Lost(end)) = message.end else { continue };
+                assert!(message.from.1 <= end, "{message:?}");
+            }
+            lost += messages.iter().filter(|of| matches!(of.end, Way::Lost(_))).count();
+        }
+        assert!(lost > 30, "{lost}");
+    }
+
+    #[test]
+    fn a_row_has_one_version_at_a_time() {
+        for (_, Picture { versions, .. }) in pictures() {
+            let mut newest: BTreeMap<(Table, &str), &Version> = BTreeMap::new();
+            for version in &versions {
+                let before = newest.insert((version.row.table, &version.row.key), version);
+                assert_eq!(before.and_then(|of| of.until), before.map(|_| version.from));
+                assert!(version.row.cells.is_empty() || version.changed.contains(&true));
+                let cells = version.row.table.columns().len() - 1;
+                assert!(version.row.cells.is_empty() || version.row.cells.len() == cells);
+            }
+            assert!(newest.values().all(|of| of.until.is_none()));
+        }
     }
 }
