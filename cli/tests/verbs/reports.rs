@@ -104,6 +104,6 @@ fn an_open_verdict_is_an_error_of_the_whole_run() {
     let args = ["prove", "--level", "sim", "--seeds", "1", "--rogue", "none"];
     let (junit, markdown) = reports(&args, 0);
     assert!(case(&junit, "the whole run").contains("<error message=\"Not enough was exercised"));
-    assert!(case(&junit, "R12 (sim)").contains("never in danger at this level"));
+    assert!(junit.contains("never in danger at this level"), "one history is not enough for all");
     assert!(markdown.starts_with("## Hookproof: ⚠️ Not enough was exercised\n"), "{markdown}");
 }
