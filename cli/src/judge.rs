@@ -13,7 +13,8 @@ use hookproof_sim::{
 use serde_json::{Value, json};
 
 use crate::{
-    End,
+    End, files,
+    html::record::page,
     input::{self, Fault},
     say::{BAD, DIM, GOOD, OPEN, count, hanging, number, short},
     table::{Cell, Side, Table},
@@ -40,6 +41,10 @@ pub(crate) struct Options {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+
+    /// Write a page that shows each history, and where it breaks.
+    #[arg(long, value_name = "OUT")]
+    html: Option<PathBuf>,
 }
 
 fn profile(name: &str) -> Result<String, String> {
@@ -57,6 +62,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
     }
     let mut ends = Vec::new();
     let mut objects = Vec::new();
+    let mut told = Vec::new();
     for path in &options.paths {
         let name = path.display().to_string();
         let read = input::text(path).and_then(|text| {
@@ -78,6 +84,12 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> io::Result<End> {
             print(&name, &record, &judged, out)?;
         }
         ends.push(end(&judged));
+        told.push((name, record, judged));
+    }
+    if let Some(path) = &options.html
+        && let Err(fault) = files::write(path, &page(&told))
+    {
+        ends.push(fault.end());
     }
     if options.json {
         writeln!(out, "{}", json!({ "histories": objects }))?;

@@ -2,17 +2,34 @@
 
 use std::cmp::Reverse;
 
-use hookproof_core::time::SECOND;
+use hookproof_core::{Millis, time::SECOND};
 use hookproof_sim::{
     history::{Fact, Line, Node, Side},
     picture::{Mark, Message, Sent, Way},
     trace::{Clock, Span},
 };
 
-use super::{Text, push, scene::Scene};
+use super::{Text, push};
 
-pub(super) fn draw(scene: &Scene<'_>, out: &mut String) {
-    let drawing = Drawing::of(scene);
+/// What is drawn.
+pub(super) struct Story<'a> {
+    /// What sets it apart on its page.
+    pub(super) id: &'a str,
+    /// The lines of each step.
+    pub(super) steps: Vec<&'a [Line]>,
+    pub(super) messages: &'a [Message],
+    /// The steps that break a promise.
+    pub(super) breaks: Vec<usize>,
+    /// The step that is shown first.
+    pub(super) at: usize,
+    /// The midnight from which time is shown.
+    pub(super) midnight: Millis,
+    /// How a sentence names the rows.
+    pub(super) say: &'a dyn Fn(String) -> String,
+}
+
+pub(super) fn draw(story: &Story<'_>, out: &mut String) {
+    let drawing = Drawing { story, lanes: lanes(story) };
     let lanes = drawing.lanes.len();
     let many = if lanes > LANES_WIDE { " many" } else { "" };
     push!(out, "<div class=\"drawing{many}\" style=\"--lanes:{lanes}\">\n");
@@ -22,23 +39,21 @@ pub(super) fn draw(scene: &Scene<'_>, out: &mut String) {
     }
     push!(out, "</div>\n<div class=\"stage\">\n");
     drawing.svg(out);
-    steps(scene, out);
+    steps(story, out);
     push!(out, "</div>\n</div>\n");
 }
 
 /// The words of each step, which say all that is drawn.
-fn steps(scene: &Scene<'_>, out: &mut String) {
-    let played = &scene.picture.played;
-    let ranges = played.steps();
+fn steps(story: &Story<'_>, out: &mut String) {
     push!(out, "<ol class=\"steps\" aria-label=\"Steps\">\n");
     let mut before = None;
-    for (at, range) in ranges.iter().enumerate() {
-        let lines = &played.lines[range.clone()];
-        let (first, last) = (&lines[0], at + 1 == ranges.len());
-        let mut what: Vec<String> = lines.iter().map(|line| line.fact.to_string()).collect();
-        let lost = scene.picture.messages.iter().filter(|of| of.end == Way::Lost(at));
+    for (at, lines) in story.steps.iter().enumerate() {
+        let first = &lines[0];
+        let mut what: Vec<String> =
+            lines.iter().map(|line| (story.say)(line.fact.to_string())).collect();
+        let lost = story.messages.iter().filter(|of| of.end == Way::Lost(at));
         what.extend(lost.map(never_arrives));
-        let breaks = last && scene.is_broken();
+        let breaks = story.breaks.contains(&at);
         let waited = before.map_or(0, |before| first.at.since(before));
         before = Some(first.at);
         let waited = if waited < SECOND { String::new() } else { format!(" (+{})", Span(waited)) };
@@ -46,10 +61,10 @@ fn steps(scene: &Scene<'_>, out: &mut String) {
             out,
             "<li><a id=\"{id}-{at}\" href=\"#{id}-{at}\"{class}{current}><span class=\"clock\">{time}\
              {waited}</span> <strong>{by}</strong>{word}<span class=\"unseen\">: </span><span class=\"what\">{what}</span></a></li>\n",
-            id = scene.id,
+            id = story.id,
             class = if breaks { " class=\"breaks\"" } else { "" },
-            current = if last { " aria-current=\"step\"" } else { "" },
-            time = Clock(first.at),
+            current = if at == story.at { " aria-current=\"step\"" } else { "" },
+            time = Clock(Millis(first.at.since(story.midnight))),
             by = Text(first.by),
             word = if breaks { " <strong class=\"bad\">breaks here</strong>" } else { "" },
             what = Text(what.join("; ")),
@@ -72,39 +87,34 @@ fn never_arrives(message: &Message) -> String {
 }
 
 struct Drawing<'a> {
-    scene: &'a Scene<'a>,
-    /// The lines of each step.
-    steps: Vec<&'a [Line]>,
+    story: &'a Story<'a>,
     /// The places that take part.
     lanes: Vec<Node>,
 }
 
-impl<'a> Drawing<'a> {
-    fn of(scene: &'a Scene<'a>) -> Self {
-        let played = &scene.picture.played;
-        let steps: Vec<&[Line]> =
-            played.steps().into_iter().map(|range| &played.lines[range]).collect();
-        let lines = steps.iter().copied().flatten();
-        let mut lanes: Vec<Node> =
-            lines.flat_map(|line| [Some(line.by), base(line)]).flatten().collect();
-        for message in &scene.picture.messages {
-            let end = end(message, steps.len());
-            lanes.extend(end.into_iter().flat_map(|(node, _)| [message.from.0, node]));
-        }
-        lanes.sort_by_key(|lane| order(*lane));
-        lanes.dedup();
-        Self { scene, steps, lanes }
+fn lanes(story: &Story<'_>) -> Vec<Node> {
+    let lines = story.steps.iter().copied().flatten();
+    let mut lanes: Vec<Node> =
+        lines.flat_map(|line| [Some(line.by), base(line)]).flatten().collect();
+    for message in story.messages {
+        let end = end(message, story.steps.len());
+        lanes.extend(end.into_iter().flat_map(|(node, _)| [message.from.0, node]));
     }
+    lanes.sort_by_key(|lane| order(*lane));
+    lanes.dedup();
+    lanes
+}
 
+impl Drawing<'_> {
     fn svg(&self, out: &mut String) {
         push!(out, "<svg aria-hidden=\"true\" focusable=\"false\">\n");
         for lane in &self.lanes {
             self.lane(*lane, out);
         }
-        for message in &self.scene.picture.messages {
+        for message in self.story.messages {
             self.message(message, out);
         }
-        for (at, lines) in self.steps.iter().enumerate() {
+        for (at, lines) in self.story.steps.iter().enumerate() {
             self.signs(at, lines, out);
         }
         push!(out, "</svg>\n");
@@ -122,7 +132,7 @@ impl<'a> Drawing<'a> {
                 "<line class=\"{class}\" x1=\"{x}\" x2=\"{x}\" y1=\"{from}\" y2=\"{to}\"/>\n"
             );
         };
-        for (at, lines) in self.steps.iter().enumerate() {
+        for (at, lines) in self.story.steps.iter().enumerate() {
             for line in lines.iter().filter(|line| line.by == lane) {
                 let is_up = match line.fact {
                     Fact::Crashed | Fact::DatabaseUp { up: false, .. } => false,
@@ -138,7 +148,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn message(&self, message: &Message, out: &mut String) {
-        let Some((node, step)) = end(message, self.steps.len()) else { return };
+        let Some((node, step)) = end(message, self.story.steps.len()) else { return };
         let class = match message.what {
             Sent::Request => "request",
             Sent::Copy => "copy",
@@ -199,7 +209,7 @@ impl<'a> Drawing<'a> {
 
     /// The middle of a step, in hundredths of the height.
     fn y(&self, step: usize) -> String {
-        percent(step, self.steps.len())
+        percent(step, self.story.steps.len())
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod drawing;
 mod panel;
+pub(crate) mod record;
 pub(crate) mod scene;
 
 use std::fmt::{self, Display, Formatter, Write as _};

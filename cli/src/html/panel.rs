@@ -10,17 +10,7 @@ use super::{Text, push, scene::Scene};
 
 pub(super) fn rows(scene: &Scene<'_>, out: &mut String) {
     let at = scene.last();
-    push!(
-        out,
-        "<section class=\"panel\" tabindex=\"0\" aria-label=\"Rows of both databases\">\n\
-         <div class=\"top\"><p class=\"said\" role=\"status\">Step {0} of {0}</p>\n",
-        at + 1
-    );
-    push!(out, "<div class=\"turn\" hidden>\n");
-    for (turn, word) in [("first", "First"), ("back", "Back"), ("on", "Next"), ("last", "Last")] {
-        push!(out, "<button type=\"button\" data-turn=\"{turn}\">{word}</button>\n");
-    }
-    push!(out, "</div></div>\n");
+    head("Rows of both databases", at, at + 1, out);
     scene.breach(out);
     for side in [Side::Sender, Side::Receiver] {
         push!(out, "<h2>Database of the {side}</h2>\n");
@@ -34,6 +24,21 @@ pub(super) fn rows(scene: &Scene<'_>, out: &mut String) {
         }
     }
     push!(out, "</section>\n");
+}
+
+/// The beginning of a panel: which step is shown, and what turns to others.
+pub(super) fn head(label: &str, at: usize, steps: usize, out: &mut String) {
+    push!(
+        out,
+        "<section class=\"panel\" tabindex=\"0\" aria-label=\"{label}\">\n\
+         <div class=\"top\"><p class=\"said\" role=\"status\">Step {} of {steps}</p>\n",
+        at + 1
+    );
+    push!(out, "<div class=\"turn\" hidden>\n");
+    for (turn, word) in [("first", "First"), ("back", "Back"), ("on", "Next"), ("last", "Last")] {
+        push!(out, "<button type=\"button\" data-turn=\"{turn}\">{word}</button>\n");
+    }
+    push!(out, "</div></div>\n");
 }
 
 /// Numbers in their order.

@@ -1,12 +1,17 @@
 //! A scenario on a page: what came of it, its drawing, and the rows beside it.
 
+use hookproof_core::Millis;
 use hookproof_sim::{
     picture::Picture,
     rogue::Rogue,
     scenario::{Scenario, Unfired},
 };
 
-use super::{Text, drawing, panel, push};
+use super::{
+    Text,
+    drawing::{self, Story},
+    panel, push,
+};
 use crate::say::count;
 
 /// A scenario that was played, to be shown.
@@ -148,7 +153,14 @@ impl<'a> Scene<'a> {
     /// The drawing and the rows.
     pub(crate) fn body(&self, out: &mut String) {
         push!(out, "<div class=\"scene\">\n");
-        drawing::draw(self, out);
+        let played = &self.picture.played;
+        let steps: Vec<_> = played.steps().into_iter().map(|of| &played.lines[of]).collect();
+        let at = self.last();
+        let breaks = if self.is_broken() { vec![at] } else { Vec::new() };
+        let (id, messages) = (self.id.as_str(), &self.picture.messages[..]);
+        let midnight = Millis(0);
+        let story = Story { id, steps, messages, breaks, at, midnight, say: &|said| said };
+        drawing::draw(&story, out);
         panel::rows(self, out);
         push!(out, "</div>\n");
     }

@@ -117,6 +117,21 @@ fn a_proof_is_a_page_with_what_is_broken_first() {
 }
 
 #[test]
+fn a_history_of_somebody_else_is_drawn_with_its_own_ids_and_where_it_breaks() {
+    let folder = Folder::new();
+    let careless = include_str!("../../../conformance/examples/judge/careless.jsonl");
+    let (history, out) = (folder.file("careless.jsonl", careless), folder.file("page.html", ""));
+    let judged = hookproof(&["judge", &history, "--html", &out]);
+    assert_eq!(judged.status.code(), Some(1), "{}", stderr(&judged));
+    let page = fs::read_to_string(&out).expect("a page");
+    assert_sound(&page);
+    assert_eq!(page.matches("breaks here").count(), 3, "R3, R4 and R7 at steps of their own");
+    assert_eq!(page.matches("aria-current=\"step\"").count(), 1);
+    assert!(page.contains("receipt evt_1") || page.contains("delivery evt_1"), "its ids");
+    assert!(page.contains("<span class=\"clock\">10:00:00.000"), "the time of its day");
+}
+
+#[test]
 fn a_page_that_cannot_be_written_is_a_failure() {
     let folder = Folder::new();
     let path = scenario(&folder, "check-then-insert");

@@ -92,6 +92,36 @@ impl Picture {
     }
 }
 
+/// What was sent in a history of which nothing but the lines is known: from each request to its arrival, and
+/// from each answer to whoever learned of it. What has no other end is shown as on its way.
+pub fn messages_of(steps: &[&[Line]]) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    for (step, line) in
+        steps.iter().enumerate().flat_map(|(at, of)| of.iter().map(move |l| (at, l)))
+    {
+        let (what, delivery, attempt, leaves) = match line.fact {
+            Fact::Requested { delivery, attempt, .. } => (Sent::Request, delivery, attempt, true),
+            Fact::Arrived { delivery, attempt, .. } => (Sent::Request, delivery, attempt, false),
+            Fact::Answered { delivery, attempt, .. } => (Sent::Response, delivery, attempt, true),
+            Fact::Responded { delivery, attempt, .. } => (Sent::Response, delivery, attempt, false),
+            _ => continue,
+        };
+        let delivery = delivery.0;
+        if leaves {
+            let from = (line.by, step);
+            messages.push(Message { what, delivery, attempt, from, end: Way::UnderWay });
+            continue;
+        }
+        let its =
+            |of: &&mut Message| (of.what, of.delivery, of.attempt) == (what, delivery, attempt);
+        let mut sent = messages.iter_mut().rev().filter(its);
+        if let Some(message) = sent.find(|of| of.end == Way::UnderWay) {
+            message.end = Way::Arrived(line.by, step);
+        }
+    }
+    messages
+}
+
 /// What was seen so far.
 struct Eye<'a> {
     scenario: &'a Scenario,
