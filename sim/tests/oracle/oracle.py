@@ -13,6 +13,7 @@ import json
 import sys
 from bisect import bisect_left
 from collections import defaultdict
+from datetime import datetime
 
 ROOM = "the contract leaves room"   # a breach by its wording that README.md lists; told only with --strict
 SLACK = 250    # ms between the moment at which a decision reads the time and the line of its commit
@@ -30,7 +31,7 @@ class Line(dict):
     """A fact: its fields, and n (its line in the file), i (its place), t, by, kind (of the process), fact."""
     def __init__(self, i, n, fields):
         super().__init__(fields)
-        self.i, self.n, self.t, self.by, self.fact = i, n, fields["at_ms"], fields["by"], fields["fact"]
+        self.i, self.n, self.t, self.by, self.fact = i, n, fields.get("at_ms", number(fields.get("at"))), fields["by"], fields["fact"]
         self.kind = self.by if " " not in self.by else self.by.rsplit(" ", 1)[0]
         about = fields.get("about") or (fields.get("cause") if self.fact == "effect" else None)
         if about and not (self.kind == "effect relay"):   # the receiver's own outbox counts its rows apart
@@ -99,6 +100,10 @@ class History:
         """How far a clock is from true time at this place."""
         jumps = self.clocks[of]
         return jumps[bisect_left(jumps, (i + 1,)) - 1][1]
+
+    def reads(self, of, line):
+        """What a clock shows at a line; it shows nothing before the epoch."""
+        return max(0, line.t + self.clock(of, line.i))
 
     def alive(self, line, at):
         """Whether a committed line is still so at this place: no restore has taken it back."""
@@ -277,7 +282,9 @@ class History:
 
 
 def number(version):
-    """A version; an instant counts as text of one form."""
+    """A version, or the milliseconds of an instant."""
+    if isinstance(version, str):
+        return datetime.fromisoformat(version.replace("Z", "+00:00")).timestamp() * 1000
     return version
 
 
@@ -405,8 +412,8 @@ def s3(h):
             yield l, f"attempt {l['attempt']} of delivery {l['delivery']} shows id {l['id']} instead of {row['id']}"
     for l in h.by_fact["fanned_out"]:
         for other in h.past("delivery", l["delivery"], ("fanned_out",), l.i):
-            if other["id"] != l["id"]:
-                yield l, f"delivery {l['delivery']} gets another id"
+            if other["id"] != l["id"] or other["event"] != l["event"]:
+                yield l, f"delivery {l['delivery']} is given another id, or to another event"
         for other in h.by_fact["fanned_out"]:
             if other.i < l.i and other["id"] == l["id"] and other["delivery"] != l["delivery"] and h.alive(other, l.i):
                 yield l, f"delivery {l['delivery']} has the id of delivery {other['delivery']}"
@@ -600,7 +607,7 @@ def s8(h):
         row = h.delivery(l["delivery"], l.i)
         if not row or row["stand"] != "waiting":
             continue
-        due = row["due"].t + row["wait"] + h.clock("sender db", row["due"].i) - h.clock("sender db", l.i)
+        due = h.reads("sender db", row["due"]) + row["wait"] - h.clock("sender db", l.i)
         due = max(row["pulled"].t if row["pulled"] else due, row["due"].t)
         # an endpoint that is full or paced, or whose claims died with their worker, starts nothing of its own
         own = [x.t for x in h.index["endpoint", row["endpoint"]] if x.i < l.i and x.fact == "endpoint"] + [full(h, row["endpoint"], l.i)]
@@ -871,7 +878,7 @@ def r5(h):
         if a and l and l.t - a.t > h.profile["time_limit_ms"] and not h.hit(a, l, late=True):
             yield l, f"delivery {a['delivery']} waited {l.t - a.t} ms for its answer"
         born = a and l and [r for r in h.past("delivery", a["delivery"], ("received",), l.i) if r.by == l.by and r.i > a.i]
-        hung = [f for f in h.between(a.i, l.i, ("fault",)) if f.by == a.by and f["family"] == "hang"]
+        hung = born and [f for f in h.between(a.i, l.i, ("fault",)) if f.by == a.by and f["family"] == "hang"]
         if born and l.t - born[-1].t > SLACK and not hung and not h.hit(a, l, late=True):
             yield l, f"delivery {a['delivery']} waits for its answer behind its receipt, and no fault is why"
         if a and not l and h.ended and not h.hit(a, None):
@@ -1088,12 +1095,12 @@ def waits(h):
         row = h.receipt(l["receipt"], l.i + 1)
         if not row or row["claim"] or row["stand"] not in ("queued", "deferred", "retrying"):
             continue
-        due = row["due"].t + row["wait"] + h.clock("receiver db", row["due"].i)   # on its clock
+        due = h.reads("receiver db", row["due"]) + row["wait"]   # on its clock
         for x in h.lines[l.i + 1:]:
             if x.get("receipt") == l["receipt"] and x.fact in ("work_claimed", "woken", "replayed", "purged", "receipt_stands"):
                 break
             late = x.t - max(due - h.clock("receiver db", x.i), row["due"].t)
-            if late > room and x.t > max([t for i, t in trouble if i < x.i], default=0) + room:
+            if late > room and x.t > max([t for i, t in trouble if i <= x.i], default=0) + room:
                 yield x, f"receipt {l['receipt']} has been due for {late} ms, and nobody works on it"
                 break
 
