@@ -521,6 +521,9 @@ def s6(h):
             if not (used and (p["on_exhausted"] == "disable" or p["on_gone"] == "disable" and gone(h, ends[0]))):
                 yield l, f"endpoint {l['endpoint']} is disabled, which the profile does not say"
         if l.fact == "requested":
+            claims = [c for c in h.past("delivery", l["delivery"], ("claimed",), l.i) if c["fence"] == l["fence"]]
+            if claims and claims[-1]["attempt"] != l["attempt"]:
+                yield l, f"a request of delivery {l['delivery']} counts as attempt {l['attempt']}, and its claim as {claims[-1]['attempt']}"
             yield from horizon(h, l)
             claim = h.last("delivery", l["delivery"], ("claimed",), l.i)
             if any(r["fence"] == l["fence"] and r.by == l.by and (not claim or r.i > claim.i) for r in h.past("delivery", l["delivery"], ("requested",), l.i)):
@@ -569,6 +572,9 @@ def s7(h):
         outcome, more = l.of("outcome")
         if outcome == "denied":
             continue
+        sent = [r for r in asked if r.fact == "requested"]
+        if not sent and outcome in ("acknowledged", "refused"):
+            yield l, f"the outcome of attempt {l['attempt']} of delivery {l['delivery']} is known, and nothing was sent"
         if not asked:
             continue
         if l.t - asked[0].t > limit and not stalled(h, l.by, asked[0].i, l.i):
@@ -584,6 +590,8 @@ def s7(h):
     for l in h.by_fact["settled"]:
         answers = [r for r in h.past("delivery", l["delivery"], ("responded",), l.i) if r["fence"] == l["fence"]]
         stand, more = l.of("stand")
+        if not answers and any(r["fence"] == l["fence"] for r in h.past("delivery", l["delivery"], ("requested",), l.i)):
+            yield l, f"attempt {l['attempt']} of delivery {l['delivery']} is settled while its request is under way"
         if stand == "failed" and answers and more["known"] != (answers[-1].of("outcome")[0] != "unknown"):
             yield l, f"delivery {l['delivery']} failed, and whether that is known is wrong"
 
@@ -723,7 +731,14 @@ def s12(h):
             yield l, f"event {l['event']} is marked as processed, and has deliveries"
         if l["closed"] != (not made):
             yield l, f"event {l['event']} is closed without need, or not closed"
+    for l in h.by_fact["claimed"]:
+        row = h.delivery(l["delivery"], l.i)
+        if row and row["endpoint"] != l["endpoint"]:
+            yield l, f"delivery {l['delivery']} is claimed for endpoint {l['endpoint']}, which is not its own"
     for l in h.by_fact["swept"]:
+        if h.past("event", l["event"], ("swept",), l.i) and not any(x.fact == "resent" for f in h.past("event", l["event"], ("fanned_out",), l.i)
+                                                                    for x in h.index["delivery", f["delivery"]]):
+            yield l, f"event {l['event']} is marked as processed, and was before"
         event = h.last("event", l["event"], ("committed",), l.i)
         made = {m["endpoint"] for m in h.past("event", l["event"], ("fanned_out",), l.i)}
         tried = all(h.past("delivery", m["delivery"], ("claimed", "closed"), l.i) for m in h.past("event", l["event"], ("fanned_out",), l.i))
@@ -1123,6 +1138,9 @@ def r11(h):
                 yield l, f"{key} {l[key]} is set aside without a dead letter of its reason"
             if not any(x.fact == "alerted" and x.get(key) == l[key] for x in commit):
                 yield l, f"{key} {l[key]} is set aside without an alert"
+        if l.fact == "alerted" and l.i and not any(x.fact == "dead_lettered" and x["about"] == l["about"] and x.t == l.t and x.by == l.by
+                                                   for x in h.lines[max(0, l.i - 6):l.i]):
+            yield l, f"an alert about {l['about']}, and no dead letter with it"
         if l.fact == "dead_lettered" and l["reason"] == "none":
             yield l, "a dead letter without a reason"
     if h.ended:
