@@ -156,7 +156,7 @@ def rogues(binary, folder, each):
     found, kinds, examples, short = 0, Counter(), {}, []
     for name in names:
         paths = []
-        for seed in [HINTS[name]] * (name in HINTS) + [s for s in range(1500) if s != HINTS.get(name)]:
+        for seed in ([HINTS[name]] if name in HINTS else []) + [s for s in range(1500) if s != HINTS.get(name)]:
             if len(paths) >= each:
                 break
             path = os.path.join(folder, f"{name}-{seed}.jsonl")
